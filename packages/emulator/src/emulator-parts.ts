@@ -4,7 +4,7 @@ import { isEveryAddress } from '../../../src/support/net/hosts.ts'
 import { createOperations } from './arm/call/operations.ts'
 import { registerArmRoutes } from './arm/routes.ts'
 import { createProvisioning } from './arm/subscriptions/provisioning.ts'
-import { createBlobEndpoints } from './blobs/blob-endpoints.ts'
+import { createBlobEndpoint } from './blobs/blob-endpoint.ts'
 import type { ResolvedOptions } from './config/options.ts'
 import { warningsTo } from './dead-letters/write-dead-letters.ts'
 import { createDeliveryEngine } from './delivery/delivery-engine.ts'
@@ -33,7 +33,7 @@ import { createRecords } from './records/record-types.ts'
 import { createFaults } from './server/faults.ts'
 import { recordRefused } from './server/recording.ts'
 import { createEmulatorServer } from './server/server.ts'
-import { createCertificateAuthority, makeAuthority } from './server/tls/certificates.ts'
+import { createCertificateAuthority, loopbackHosts, makeAuthority } from './server/tls/certificates.ts'
 import { createIngressFront } from './server/tls/ingress-front.ts'
 import { persistedOr } from './state/persisted-values.ts'
 import type { State } from './state/state.ts'
@@ -52,7 +52,7 @@ export async function runEmulator(options: ResolvedOptions, state: State, emulat
   const { persisted } = state
   const made = persistedOr(persisted, 'identity', 'certificate authority', makeAuthority)
   const authority = createCertificateAuthority(made)
-  const addresses: Addresses = { https: '', http: '', topicPorts: {}, storage: {} }
+  const addresses: Addresses = { https: '', http: '', topicPorts: {}, blobs: '' }
   let { ingress } = options
   const parts = createParts(options, state, {
     ingress: (url) => ingress(url) ?? localUrls(url),
@@ -75,8 +75,11 @@ export async function runEmulator(options: ResolvedOptions, state: State, emulat
     isTestPath,
   )
   registerRoutes(server.app, parts, { ...options, addresses, emulator })
-  const blobs = createBlobEndpoints(options.storage, {
+  const blobs = createBlobEndpoint({
     ...parts,
+    accounts: options.storage,
+    tls: authority.serverSettings([...new Set([...loopbackHosts, named])]),
+    trustedCertificates: options.trustedCertificates,
     persisted,
     full: engine.full,
     raise: ({ account, id }, events) =>
@@ -85,7 +88,7 @@ export async function runEmulator(options: ResolvedOptions, state: State, emulat
   const closeServers = () => Promise.all([server.close(), blobs.close()])
   const listen = async () => ({
     ...(await server.listen(options.host, options)),
-    storage: await blobs.listen(options.host),
+    blobPort: options.storage.length === 0 ? 0 : await blobs.listen(options.host, options.blobPort),
   })
   const bound = await listen().catch(async (error: unknown) => {
     await Promise.all([closeServers(), engine.close()])
@@ -97,9 +100,7 @@ export async function runEmulator(options: ResolvedOptions, state: State, emulat
   addresses.topicPorts = Object.fromEntries(
     Object.entries(bound.topicPorts).map(([name, port]) => [name.toLowerCase(), `https://${host}:${port}`]),
   )
-  addresses.storage = Object.fromEntries(
-    Object.entries(bound.storage).map(([account, port]) => [account, `http://${host}:${port}`]),
-  )
+  addresses.blobs = `${host}:${bound.blobPort}`
 
   const releaseClock = clock instanceof ManualClock ? clock.settleWith(engine.idle) : () => {}
   let closing: Promise<void> | undefined

@@ -96,7 +96,7 @@ it.each([
   ['a wrong port of a blob endpoint', ['--storage', 'acc:65536=http://127.0.0.1:10000'], '--storage takes an account'],
   ['an account twice', ['--storage', 'acc=http://x', '--storage', 'acc=http://y'], '--storage names acc twice'],
   ['a port out of range', ['--http-port', '65536'], '--http-port takes a number from 0'],
-  ['one port for both', ['--port', '4431'], "https and http can't both have port 4431"],
+  ['one port for both', ['--port', '4431'], "two of https, http and blobs can't both have port 4431"],
 ])('refuses %s for emulate', async (_name, args, complaint) => {
   const running = emulate.run(args, createTerminal({ write: () => {} }))
   await expect(running).rejects.toMatchObject({ name: 'UsageError', message: expect.stringContaining(complaint) })

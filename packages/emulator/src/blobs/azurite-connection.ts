@@ -1,13 +1,18 @@
 /** How a request is handed to Azurite unchanged, and how the blob endpoint refuses what does not reach Azurite. */
-import { Agent, type ClientRequest, type IncomingMessage, request as openRequest, type ServerResponse } from 'node:http'
+import http, { type ClientRequest, type IncomingMessage, type ServerResponse } from 'node:http'
+import https from 'node:https'
+import { isIP } from 'node:net'
 import { Transform } from 'node:stream'
+import { createSecureContext, getCACertificates } from 'node:tls'
 import { takeRest } from '../server/unreadable-request.ts'
-import { type BlobCall, headerOf } from './blob-call.ts'
+import { type BlobCall, type BlobPlace, headerOf } from './blob-call.ts'
 import { factsOfAnswer } from './blob-watch.ts'
 import type { BlobFacts } from './known-blobs.ts'
 
-/** Real milliseconds. */
-export interface AzuriteLimits {
+/** Times are real milliseconds. */
+export interface AzuriteOptions {
+  /** PEM certificates to trust beside Node's own, where Azurite serves https. */
+  readonly trustedCertificates: readonly string[]
   /** Without a byte in either direction. */
   readonly silenceMs: number
   /** For the answer to a question about a blob. */
@@ -18,6 +23,7 @@ export interface AzuriteLimits {
 export interface HandedOn {
   readonly request: IncomingMessage
   readonly response: ServerResponse
+  readonly place: BlobPlace
   /** Whether the client waits for `100 Continue` with the body. */
   readonly waits: boolean
   /** Whether the answer is of interest even where the client has gone. */
@@ -33,26 +39,33 @@ export class NoAnswerError extends Error {
   override readonly name = 'NoAnswerError'
 }
 
-export type AzuriteConnection = ReturnType<typeof createAzuriteConnection>
-
-export function createAzuriteConnection(azurite: URL, { silenceMs, questionMs }: AzuriteLimits) {
+export function createAzuriteConnection(azurite: URL, { trustedCertificates, silenceMs, questionMs }: AzuriteOptions) {
+  const isSecure = azurite.protocol === 'https:'
+  const ca = isSecure ? [...getCACertificates('default'), ...trustedCertificates] : []
   // A connection for each request: one that is kept may end as a body is on its way, which cannot be sent again. It must not
   // say so: Azurite would cut it when it refuses an upload, and the refusal would be lost.
-  const agent = Object.assign(new Agent({ keepAlive: true }), { maxFreeSockets: 0 })
-  const place = {
-    agent,
-    host: azurite.hostname.replace(/^\[(.*)\]$/, '$1'),
-    port: azurite.port === '' ? 80 : Number(azurite.port),
+  const settings = { keepAlive: true } as const
+  const agent = Object.assign(
+    isSecure ? new https.Agent({ ...settings, secureContext: createSecureContext({ ca }) }) : new http.Agent(settings),
+    { maxFreeSockets: 0 },
+  )
+  const openRequest = (isSecure ? https : http).request
+  const host = azurite.hostname.replace(/^\[(.*)\]$/, '$1')
+  const address = {
+    ...{ agent, host },
+    port: azurite.port || (isSecure ? 443 : 80),
+    // Node would take it from the header.
+    servername: isIP(host) === 0 ? host : '',
     setHost: false,
     timeout: silenceMs,
   }
 
   return {
     /** Hands a request on. Resolves with the head of the answer, whose body has to be read. Rejects with a NoAnswerError. */
-    handOn({ request, response, waits, outlives, onPiece, beforeEnd }: HandedOn): Promise<IncomingMessage> {
+    handOn({ request, response, place, waits, outlives, onPiece, beforeEnd }: HandedOn): Promise<IncomingMessage> {
       const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
       const { method = 'GET', url = '/' } = request
-      const sent = openRequest({ ...place, method, path: url, headers: handedHeaders(request) })
+      const sent = openRequest({ ...address, method, path: url, headers: handedHeaders(request, place) })
       let isStarted = false
       const start = () => {
         isStarted = true
@@ -93,14 +106,16 @@ export function createAzuriteConnection(azurite: URL, { silenceMs, questionMs }:
      * What a blob is, asked with the caller's own signature or token. A shared key cannot be used: it signs one request and
      * its method. Undefined where the caller may not read, or Azurite does not say.
      */
-    ask({ url, headers, query }: BlobCall, host: string): Promise<BlobFacts | undefined> {
+    ask(call: BlobCall): Promise<BlobFacts | undefined> {
+      const { url, headers, query, origin } = call
+      const host = isMisread(origin.host, call) ? plainHost : origin.host
       const token = headerOf(headers, 'authorization')
       const isToken = token !== undefined && /^bearer /i.test(token)
       if (!isToken && !query.has('sig')) return Promise.resolve(undefined)
       const { promise, resolve } = Promise.withResolvers<BlobFacts | undefined>()
       const version = headerOf(headers, 'x-ms-version')
       const asked = openRequest({
-        ...place,
+        ...address,
         method: 'HEAD',
         path: readUrl(url),
         headers: { host, ...(isToken && { authorization: token }), ...(version && { 'x-ms-version': version }) },
@@ -147,12 +162,20 @@ function listenToSocket(sent: ClientRequest): void {
 /** Headers of one connection, which are not handed on. */
 const ofConnection: ReadonlySet<string> = new Set(['connection', 'keep-alive', 'proxy-connection', 'upgrade'])
 
-/** As they came, in their order and spelling. */
-function handedHeaders({ rawHeaders, headers, method = 'GET' }: IncomingMessage): string[] {
+/** A host with dots and the account in the path: Azurite would take the first label for the account. No signature covers the host. */
+const isMisread = (host: string, { isInPath }: BlobPlace) =>
+  isInPath && host.includes('.') && isIP(host.replace(/:\d+$/, '')) === 0
+const plainHost = 'localhost'
+
+/** As they came, in their order and spelling. A copy keeps its host, which Azurite compares with that of its source. */
+function handedHeaders({ rawHeaders, headers, method = 'GET' }: IncomingMessage, place: BlobPlace): string[] {
+  const isCopy = headers['x-ms-copy-source'] !== undefined
+  const isRenamed = !isCopy && isMisread(headers.host ?? '', place)
+  const dropped = isRenamed ? new Set([...ofConnection, 'host']) : ofConnection
   const hasBody = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
   // Node would announce a body of unknown length.
   const none = hasBody || /^(GET|HEAD|DELETE|OPTIONS|TRACE)$/.test(method) ? [] : ['Content-Length', '0']
-  return [...without(rawHeaders, ofConnection), ...none]
+  return [...(isRenamed ? ['Host', plainHost] : []), ...without(rawHeaders, dropped), ...none]
 }
 
 /** The headers of an answer, as they came. Node frames the body anew. */

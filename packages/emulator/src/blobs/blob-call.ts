@@ -10,6 +10,8 @@ export type BlobAction =
   | 'PutBlockList'
   | 'CopyBlob'
   | 'DeleteBlob'
+  /** Of Data Lake: the one request of its writes that Azurite takes. */
+  | 'DeleteDirectory'
   | 'SetBlobTier'
   /** Its answer says what the blob is. */
   | 'Read'
@@ -21,15 +23,30 @@ export type BlobAction =
 /** Lower-case names, as Node has them. */
 export type CallHeaders = Readonly<Record<string, string | readonly string[] | undefined>>
 
-export interface BlobCall {
-  readonly action: BlobAction
+/** The blob, or container, that a request names. */
+export interface BlobPlace {
+  readonly account: string
+  /** Whether the account is in the path, and not in the host. */
+  readonly isInPath: boolean
   readonly container: string
   /** Decoded, as events have it. Empty for a container, or for all of the account. */
   readonly blob: string
+}
+
+export interface BlobCall extends BlobPlace {
+  readonly action: BlobAction
   readonly query: URLSearchParams
   readonly headers: CallHeaders
   /** Path and query, as sent. */
   readonly url: string
+  readonly origin: Origin
+}
+
+/** Where a client sent a request to. */
+export interface Origin {
+  readonly protocol: 'http' | 'https'
+  /** With the port, as the client has it. */
+  readonly host: string
 }
 
 /** A request, or a part of a batch. */
@@ -39,40 +56,34 @@ export interface RawCall {
   readonly headers: CallHeaders
 }
 
-/** The blob, or container, that a path of this account names; undefined for another account, and for the account itself. */
-export function placeOfPath(
-  account: string,
-  host: string,
-  path: string,
-): Pick<BlobCall, 'container' | 'blob'> | undefined {
+/** What a request, or the source of a copy, is about; undefined where neither its host nor its path begins with one of the accounts. */
+export function placeOf(accounts: ReadonlySet<string>, host: string, url: string): BlobPlace | undefined {
+  const [path = ''] = url.split('?', 1)
   const parts = decoded(path).replace(/^\//, '').split('/')
-  const [first = '', ...rest] = parts
-  const inHost = accountOfHost(host)
-  if ((inHost ?? first).toLowerCase() !== account) return undefined
-  const [container = '', ...names] = inHost === undefined ? rest : parts
+  const accountNamed = (name = '') => {
+    const account = name.toLowerCase().replace(/-secondary$/, '')
+    return accounts.has(account) ? account : undefined
+  }
+  const [label, ...domain] = host.split('.')
+  const inHost = domain.length === 0 ? undefined : accountNamed(label)
+  const account = inHost ?? accountNamed(parts[0])
+  if (account === undefined) return undefined
+  const [container = '', ...names] = inHost === undefined ? parts.slice(1) : parts
   // As Azure and Azurite have it.
-  return { container, blob: names.join('/').replaceAll('\\', '/') }
+  return { account, isInPath: inHost === undefined, container, blob: names.join('/').replaceAll('\\', '/') }
 }
 
-/** The account of a host such as `account.blob.localhost`; undefined where it is in the path. */
-function accountOfHost(host: string): string | undefined {
-  const name = host.replace(/:\d+$/, '')
-  const isPlain = /^[\d.]+$|^\[/.test(name) || name.toLowerCase() === 'host.docker.internal'
-  return isPlain || !name.includes('.') ? undefined : name.slice(0, name.indexOf('.'))
-}
-
-/** What a request asks for; undefined where it neither raises events nor tells of blobs. */
-export function blobCallOf(account: string, host: string, { method, url, headers }: RawCall): BlobCall | undefined {
-  const [path = '', search = ''] = url.split('?', 2)
-  const place = placeOfPath(account, host, path)
+/** What a request about a place asks for; undefined where it neither raises events nor tells of blobs. */
+export function blobCallOf(place: BlobPlace, origin: Origin, { method, url, headers }: RawCall): BlobCall | undefined {
+  const [, search = ''] = url.split('?', 2)
   const query = new URLSearchParams(search)
-  const action = place && actionOf(place, method, query, headers)
-  if (!place || !action || silentContainers.has(place.container)) return undefined
-  return { ...place, action, query, headers, url }
+  const action = actionOf(place, method, query, headers)
+  if (!action || silentContainers.has(place.container)) return undefined
+  return { ...place, action, query, headers, url, origin }
 }
 
 function actionOf(
-  { blob }: Pick<BlobCall, 'blob'>,
+  { blob }: BlobPlace,
   method: string,
   query: URLSearchParams,
   headers: CallHeaders,
@@ -85,6 +96,8 @@ function actionOf(
   // A snapshot or a version: the blob itself stays as it is.
   if (query.has('snapshot') || query.has('versionid')) return undefined
   if (method === 'DELETE') {
+    // A parameter of directories alone (learn, Path - Delete).
+    if (query.has('recursive')) return 'DeleteDirectory'
     return comp === '' && headers['x-ms-delete-snapshots'] !== 'only' ? 'DeleteBlob' : undefined
   }
   if (method === 'GET' || method === 'HEAD') return comp === '' ? 'Read' : undefined

@@ -1,9 +1,14 @@
 /** Which data the events of Azure Storage have, and in which spelling. */
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import type { PersistedValues } from '../state/persisted-values.ts'
 import type { BlobFacts } from './known-blobs.ts'
 
-export type BlobEventType = 'BlobCreated' | 'BlobDeleted' | 'BlobTierChanged' | 'AsyncOperationInitiated'
+export type BlobEventType =
+  | 'BlobCreated'
+  | 'BlobDeleted'
+  | 'BlobTierChanged'
+  | 'AsyncOperationInitiated'
+  | 'DirectoryDeleted'
 
 /** What happened, and by which request. */
 export interface BlobHappening {
@@ -20,6 +25,8 @@ export interface BlobHappening {
   readonly facts: BlobFacts
   /** The tier before the change. */
   readonly previousTier?: string | undefined
+  /** `true` or `false`, where a directory is deleted. */
+  readonly recursive?: string | undefined
 }
 
 /** Which of these fields the events of a type have. */
@@ -28,12 +35,14 @@ const fieldsOf = {
   BlobDeleted: ['contentType', 'blobType'],
   BlobTierChanged: ['contentType', 'contentLength', 'blobType', 'accessTier', 'previousTier'],
   AsyncOperationInitiated: ['contentType', 'contentLength', 'blobType'],
+  DirectoryDeleted: ['recursive'],
 } as const satisfies Readonly<Record<BlobEventType, readonly string[]>>
 
 /** An event of the Event Grid schema, to be raised at the storage account. What is not known is left out. */
 export function blobEvent(type: BlobEventType, happening: BlobHappening, sequencer: string): object {
-  const { container, blob, api, base, clientRequestId, requestId, eTag, facts, previousTier } = happening
-  const known: Readonly<Record<string, unknown>> = { ...facts, eTag: eTag?.replace(/^"|"$/g, ''), previousTier }
+  const { container, blob, api, base, clientRequestId, requestId, eTag, facts, previousTier, recursive } = happening
+  const more = { eTag: eTag?.replace(/^"|"$/g, ''), previousTier, recursive }
+  const known: Readonly<Record<string, unknown>> = { ...facts, ...more }
   const data = {
     api,
     clientRequestId,
@@ -45,9 +54,12 @@ export function blobEvent(type: BlobEventType, happening: BlobHappening, sequenc
     storageDiagnostics: { batchId: randomUUID() },
   }
   return {
+    // All samples of Azure's page have the id of the request but for its last six digits.
+    ...(requestId !== undefined && { id: requestId.slice(0, -6) + randomBytes(3).toString('hex') }),
     eventType: `Microsoft.Storage.${type}`,
     subject: `/blobServices/default/containers/${container}/blobs/${blob}`,
     data: Object.fromEntries(Object.entries(data).filter(([, value]) => value !== undefined)),
+    ...(type === 'DirectoryDeleted' && { dataVersion: '1' }),
   }
 }
 

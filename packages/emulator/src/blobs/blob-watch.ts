@@ -7,7 +7,8 @@ import {
   blobCallOf,
   headerOf,
   type Multipart,
-  placeOfPath,
+  placeOf,
+  type RawCall,
 } from './blob-call.ts'
 import { type BlobEventType, type BlobHappening, blobEvent } from './blob-event.ts'
 import { type BlobFacts, createKnownBlobs, keyOfBlob, parseBlockList } from './known-blobs.ts'
@@ -15,8 +16,6 @@ import { type BlobFacts, createKnownBlobs, keyOfBlob, parseBlockList } from './k
 /** A call on its way, with what is read of it and of its answer. */
 export interface WatchedCall {
   readonly call: BlobCall
-  /** The host header. */
-  readonly host: string
   /** The body, of a block list or a batch; undefined where it is too long to be kept. */
   readonly body?: string | undefined
 }
@@ -24,7 +23,7 @@ export interface WatchedCall {
 /** A call that Azurite answered. */
 export interface AnsweredCall extends WatchedCall {
   readonly answer: BatchAnswer
-  /** What the blob was before the call: of a write what {@link BlobWatch.takeTurn} asked, of a read what was known. */
+  /** What the blob was before the call: of a write what the turn asked, of a read what was known. */
   readonly before?: BlobFacts | undefined
 }
 
@@ -36,13 +35,12 @@ export interface BlobTurn {
 }
 
 export interface BlobWatchOptions {
-  readonly account: string
-  readonly sequencer: () => string
+  readonly accounts: ReadonlySet<string>
+  /** The next sequencer of an account. */
+  readonly sequencerOf: (account: string) => string
   /** Asks Azurite what a blob is, with what the caller of a request may; undefined where that does not do. */
-  readonly ask: (call: BlobCall, host: string) => Promise<BlobFacts | undefined>
+  readonly ask: (call: BlobCall) => Promise<BlobFacts | undefined>
 }
-
-export type BlobWatch = ReturnType<typeof createBlobWatch>
 
 const defaultType = 'application/octet-stream'
 
@@ -63,34 +61,42 @@ export function factsOfAnswer({ headers }: BatchAnswer): BlobFacts | undefined {
   }
 }
 
-/** Watches the calls of an account's clients. */
-export function createBlobWatch({ account, sequencer, ask }: BlobWatchOptions) {
+/** Watches the calls of all clients. */
+export function createBlobWatch({ accounts, sequencerOf, ask }: BlobWatchOptions) {
   const known = createKnownBlobs()
   /** The end of the last turn of each blob that has one, by key. */
   const turns = new Map<string, Promise<void>>()
 
   /** The blobs that a call writes, or copies. */
-  function blobsOf({ call, host, body }: WatchedCall): readonly string[] {
+  function blobsOf({ call, body }: WatchedCall): readonly string[] {
     if (call.action === 'Batch') {
       const parts = batchCalls({ contentType: headerOf(call.headers, 'content-type'), body: body ?? '' })
-      return parts.flatMap((part) => blobCallOf(account, host, part.call) ?? []).map(keyOfBlob)
+      return parts.flatMap((part) => callOfPart(call, part.call) ?? []).map(keyOfBlob)
     }
-    return [keyOfBlob(call), sourceKey(account, headerOf(call.headers, 'x-ms-copy-source') ?? '') ?? []].flat()
+    return [keyOfBlob(call), sourceKey(call) ?? []].flat()
+  }
+
+  /** The source of a copy; undefined where it is elsewhere, and for a snapshot. */
+  function sourceKey({ headers }: BlobCall): string | undefined {
+    const url = URL.parse(headerOf(headers, 'x-ms-copy-source') ?? '')
+    if (!url || url.searchParams.has('snapshot') || url.searchParams.has('versionid')) return undefined
+    const place = placeOf(accounts, url.host, url.pathname)
+    return place && keyOfBlob(place)
   }
 
   /** The events of one call that Azurite took. */
   async function changed(answered: AnsweredCall): Promise<readonly object[]> {
-    const { call, host, answer, body } = answered
+    const { call, answer, body } = answered
     const { headers, query } = call
     const key = keyOfBlob(call)
     const accessTier = headerOf(headers, 'x-ms-access-tier') ?? 'Default'
     const event = (type: BlobEventType, api: string, facts: BlobFacts, previousTier?: string) =>
-      blobEvent(type, happeningOf(account, answered, api, facts, previousTier), sequencer())
+      blobEvent(type, happeningOf(answered, api, facts, previousTier), sequencerOf(call.account))
 
     switch (call.action) {
       case 'PutBlob': {
         const isCopied = headers['x-ms-copy-source'] !== undefined
-        const facts = isCopied ? { ...(await ask(call, host)), accessTier } : { ...writtenFacts(call), accessTier }
+        const facts = isCopied ? { ...(await ask(call)), accessTier } : { ...writtenFacts(call), accessTier }
         known.wrote(key, facts)
         return [event('BlobCreated', 'PutBlob', facts)]
       }
@@ -100,7 +106,7 @@ export function createBlobWatch({ account, sequencer, ask }: BlobWatchOptions) {
       case 'PutBlockList': {
         const list = body === undefined ? undefined : parseBlockList(body)
         const contentLength = list && known.lengthOf(key, list)
-        const asked = contentLength === undefined ? await ask(call, host) : { contentLength }
+        const asked = contentLength === undefined ? await ask(call) : { contentLength }
         const contentType = headerOf(headers, 'x-ms-blob-content-type') ?? defaultType
         const facts = { ...asked, contentType, blobType: 'BlockBlob', accessTier }
         known.committed(key, list, facts)
@@ -112,8 +118,8 @@ export function createBlobWatch({ account, sequencer, ask }: BlobWatchOptions) {
           known.forget(key)
           return []
         }
-        const source = sourceKey(account, headerOf(headers, 'x-ms-copy-source') ?? '')
-        const copied = (source === undefined ? undefined : known.facts(source)) ?? (await ask(call, host))
+        const source = sourceKey(call)
+        const copied = (source === undefined ? undefined : known.facts(source)) ?? (await ask(call))
         const facts = { ...copied, accessTier }
         known.copied(key, source, facts)
         return [event('BlobCreated', 'CopyBlob', facts)]
@@ -123,6 +129,9 @@ export function createBlobWatch({ account, sequencer, ask }: BlobWatchOptions) {
         known.forget(key)
         return [event('BlobDeleted', 'DeleteBlob', facts)]
       }
+      case 'DeleteDirectory':
+        known.forget(key)
+        return [event('DirectoryDeleted', 'DeleteDirectory', {})]
       case 'SetBlobTier': {
         const before = known.facts(key) ?? answered.before
         const facts = { ...before, accessTier }
@@ -146,7 +155,7 @@ export function createBlobWatch({ account, sequencer, ask }: BlobWatchOptions) {
         return []
       }
       case 'DeleteContainer':
-        known.forgetContainer(call.container)
+        known.forgetContainer(key)
         return []
       case 'Batch':
         return []
@@ -158,14 +167,14 @@ export function createBlobWatch({ account, sequencer, ask }: BlobWatchOptions) {
     facts: (call: BlobCall): BlobFacts | undefined => known.facts(keyOfBlob(call)),
     /** Waits until no other call writes the blobs of this one. All of them are asked for at once, so that no two calls wait for each other. */
     async takeTurn(watched: WatchedCall): Promise<BlobTurn> {
-      const { call, host } = watched
+      const { call } = watched
       const keys = new Set(blobsOf(watched))
       const { promise, resolve } = Promise.withResolvers<void>()
       const former = [...keys].map((key) => turns.get(key))
       for (const key of keys) turns.set(key, promise)
       await Promise.all(former)
       const isLost = call.action === 'DeleteBlob' || call.action === 'SetBlobTier'
-      const before = isLost && known.facts(keyOfBlob(call)) === undefined ? await ask(call, host) : undefined
+      const before = isLost && known.facts(keyOfBlob(call)) === undefined ? await ask(call) : undefined
       const end = () => {
         for (const key of keys) if (turns.get(key) === promise) turns.delete(key)
         resolve()
@@ -183,7 +192,7 @@ export function createBlobWatch({ account, sequencer, ask }: BlobWatchOptions) {
       const contentType = headerOf(call.call.headers, 'content-type')
       const events: object[] = []
       for (const part of batchParts({ contentType, body: call.body ?? '' }, answer)) {
-        const own = blobCallOf(account, call.host, part.call)
+        const own = callOfPart(call.call, part.call)
         if (own && isTaken(part.answer)) events.push(...(await changed({ ...call, call: own, answer: part.answer })))
       }
       return events
@@ -193,18 +202,23 @@ export function createBlobWatch({ account, sequencer, ask }: BlobWatchOptions) {
 
 const isTaken = ({ status }: BatchAnswer) => status >= 200 && status < 300
 
+/** What a part of a batch asks for: of the account of the batch, whose parts have no host. */
+function callOfPart({ account, origin }: BlobCall, part: RawCall): BlobCall | undefined {
+  const place = placeOf(new Set([account]), origin.host, part.url)
+  return place && blobCallOf(place, origin, part)
+}
+
 function happeningOf(
-  account: string,
-  { call, host, answer }: AnsweredCall,
+  { call, answer }: AnsweredCall,
   api: string,
   facts: BlobFacts,
   previousTier: string | undefined,
 ): BlobHappening {
-  const { container, blob, headers, url } = call
-  const inPath = new RegExp(`^/${account}/`, 'i').test(url)
+  const { account, isInPath, container, blob, origin, headers, query } = call
   return {
     ...{ container, blob, api, facts, previousTier },
-    base: `http://${host}${inPath ? `/${account}` : ''}`,
+    recursive: query.get('recursive') ?? undefined,
+    base: `${origin.protocol}://${origin.host}${isInPath ? `/${account}` : ''}`,
     clientRequestId: headerOf(headers, 'x-ms-client-request-id'),
     requestId: headerOf(answer.headers, 'x-ms-request-id'),
     eTag: headerOf(answer.headers, 'etag'),
@@ -229,14 +243,6 @@ function stagedLength({ headers }: BlobCall): number | undefined {
   if (headers['x-ms-copy-source'] === undefined) return numberOf(headerOf(headers, 'content-length'))
   const [, from, to] = /^bytes=(\d+)-(\d+)$/.exec(headerOf(headers, 'x-ms-source-range') ?? '') ?? []
   return from === undefined || to === undefined ? undefined : Number(to) - Number(from) + 1
-}
-
-/** The source of a copy within the account; undefined for another one, and for a snapshot. */
-function sourceKey(account: string, source: string): string | undefined {
-  const url = URL.parse(source)
-  if (!url || url.searchParams.has('snapshot') || url.searchParams.has('versionid')) return undefined
-  const place = placeOfPath(account, url.host, url.pathname)
-  return place && keyOfBlob(place)
 }
 
 function numberOf(text: string | undefined): number | undefined {

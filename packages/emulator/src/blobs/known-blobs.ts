@@ -1,4 +1,5 @@
 /** What is remembered of blobs and their blocks, in memory and bounded: events have lengths and types that no single request has. */
+import type { BlobPlace } from './blob-call.ts'
 
 /** What is known of a blob. */
 export interface BlobFacts {
@@ -93,8 +94,9 @@ export function createKnownBlobs(limit = 200_000) {
       put(key, { facts, committed, uncommitted: new Map() })
     },
     forget,
+    /** Forgets the blobs whose keys begin with that of their container. */
     forgetContainer(container: string): void {
-      for (const key of blobs.keys()) if (key.startsWith(`${container}/`)) forget(key)
+      for (const key of blobs.keys()) if (key.startsWith(container)) forget(key)
     },
   }
 }
@@ -106,9 +108,9 @@ function blockSize(known: KnownBlob | undefined, { id, from }: ListedBlock): num
   return from === 'Uncommitted' ? uncommitted() : (uncommitted() ?? committed())
 }
 
-/** The key of a blob: no container has a slash in its name. */
-export const keyOfBlob = ({ container, blob }: { readonly container: string; readonly blob: string }) =>
-  `${container}/${blob}`
+/** The key of a blob, or of a container, whose blob is empty: neither account nor container has a slash in its name. */
+export const keyOfBlob = ({ account, container, blob }: Pick<BlobPlace, 'account' | 'container' | 'blob'>) =>
+  `${account}/${container}/${blob}`
 
 /** Ids are base64, so nothing in them is escaped. */
 const entry = /<(Committed|Uncommitted|Latest)>\s*([A-Za-z0-9+/=_-]*)\s*<\/\1>/g

@@ -15,7 +15,7 @@ import { environmentLanguages } from '../test-interface/environment.ts'
 import { isThere } from './parent-end.ts'
 
 /** The default ports. They are fixed, so that pasted lines keep working. */
-export const defaultPorts = { port: 4430, httpPort: 4431 } as const
+export const defaultPorts = { port: 4430, httpPort: 4431, blobPort: 4432 } as const
 
 /** As in the configuration file. */
 const mostPageEvents = 5000
@@ -55,8 +55,11 @@ export const emulateOptions = {
   ),
   storage: texts(
     'RULE',
-    'ACCOUNT=URL: blobs of this Azurite raise events; clients use the blob endpoint at port 4432, the next account at 4433, ' +
-      `or at yours: ACCOUNT:PORT=URL; repeatable: --storage ${storageExample}`,
+    `ACCOUNT=URL: blobs of this Azurite raise events where clients use --blob-port; repeatable: --storage ${storageExample}`,
+  ),
+  'blob-port': text(
+    'N',
+    `http and https: blobs of all accounts of --storage (default ${defaultPorts.blobPort}; 0 takes a free one)`,
   ),
   'page-events': text('N', 'the most events that the page shows, 1 to 5000 (default 300)'),
   env: text(
@@ -95,6 +98,7 @@ export function readEmulateOptions(args: readonly string[], environment: NodeJS.
   const manual = values['manual-clock'] === true
   const port = readPort('port', values.port)
   const httpPort = readPort('http-port', values['http-port'])
+  const blobPort = readPort('blob-port', values['blob-port'])
   const pageEvents = readPageEvents(values['page-events'])
   const given: EventGridEmulatorOptions = {
     ...(pageEvents !== undefined && { pageEvents }),
@@ -102,6 +106,7 @@ export function readEmulateOptions(args: readonly string[], environment: NodeJS.
     ...(state !== undefined && { state: resolve(state) }),
     ...(port !== undefined && { port }),
     ...(httpPort !== undefined && { httpPort }),
+    ...(blobPort !== undefined && { blobPort }),
     ...(host !== undefined && { host }),
   }
   const beside: GivenBeside = {
@@ -162,19 +167,24 @@ function readDeliver(values: readonly string[]): Record<string, string[]> {
   return deliver
 }
 
-/** The accounts of `--storage ACCOUNT[:PORT]=URL`. Throws a UsageError that shows what one looks like. */
+/** The accounts of `--storage ACCOUNT=URL`. Throws a UsageError that shows what one looks like. */
 function readStorage(values: readonly string[]): StorageOptions[] {
   const known = new Set<string>()
   return values.map((value) => {
-    const [, account = '', port, azurite = ''] = /^([a-z0-9]{3,24})(?::(\d{1,5}))?=(http:\/\/.*)$/.exec(value) ?? []
-    if (account === '' || !URL.canParse(azurite) || Number(port ?? 0) > 65_535) {
+    const [, account = '', port, azurite = ''] = /^([a-z0-9]{3,24})(:\d+)?=(https?:\/\/.*)$/.exec(value) ?? []
+    if (port !== undefined) {
       throw wrongOption(
-        `--storage takes an account and the http URL of Azurite, like ${storageExample}, not ${JSON.stringify(value)}`,
+        `--storage takes no port any more: all accounts are at --blob-port, not ${JSON.stringify(value)}`,
+      )
+    }
+    if (account === '' || !URL.canParse(azurite)) {
+      throw wrongOption(
+        `--storage takes an account and the URL of Azurite, like ${storageExample}, not ${JSON.stringify(value)}`,
       )
     }
     if (known.has(account)) throw wrongOption(`--storage names ${account} twice`)
     known.add(account)
-    return { account, azurite, ...(port !== undefined && { port: Number(port) }) }
+    return { account, azurite }
   })
 }
 

@@ -44,15 +44,14 @@ const liveLineMs = 500
 /** Longer than Event Grid waits for a subscriber's answer. */
 const maxDrainMs = 35_000
 
+const remedyOfPorts = 'choose others by --port, --http-port and --blob-port'
+
 const portTroubles: Readonly<Record<string, string>> = {
   EADDRINUSE: 'is in use; free it',
   EACCES: 'is for privileged users only; run as one',
 }
 
 const hostTroubles: ReadonlySet<string> = new Set(['EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN', 'EINVAL'])
-
-/** Of the blob endpoint of the first storage account; the next one has the next port. */
-const firstStoragePort = 4432
 
 /** How a user starts the emulator: by a program of its own, or by a command of another. */
 interface Naming {
@@ -97,10 +96,12 @@ GET /emulator/openapi.json says how.
 async function run(args: readonly string[], terminal: Terminal, startWords: () => string): Promise<number> {
   const options = readEmulateOptions(args)
   const loaded = options.config === undefined ? undefined : loadConfig(options.config)
-  const settings = withStoragePorts({ ...defaultPorts, ...withGiven(loaded, options), ...options.given })
-  if (settings.port !== 0 && settings.port === settings.httpPort) {
-    const remedy = 'choose others by --port and --http-port'
-    throw new UsageError(`https and http can't both have port ${settings.port}; ${remedy}`)
+  const settings = { ...defaultPorts, ...withGiven(loaded, options), ...options.given }
+  const { port, httpPort, blobPort, storage = [] } = settings
+  const ports = storage.length === 0 ? [port, httpPort] : [port, httpPort, blobPort]
+  const twice = ports.find((one, at) => one !== 0 && ports.indexOf(one) < at)
+  if (twice !== undefined) {
+    throw new UsageError(`two of https, http and blobs can't both have port ${twice}; ${remedyOfPorts}`)
   }
   const undo: (() => unknown)[] = []
   try {
@@ -151,9 +152,7 @@ async function start(options: EventGridEmulatorOptions): Promise<EventGridEmulat
     const trouble = portTroubles[codeOf(error) ?? '']
     if (trouble !== undefined && error instanceof Error) {
       const port = 'port' in error ? error.port : 'its port'
-      const isStorage = options.storage?.some((one) => one.port === port)
-      const others = isStorage ? 'another by --storage ACCOUNT:PORT=URL' : 'others by --port and --http-port'
-      throw new Error(`port ${port} ${trouble}, or choose ${others}`, { cause: error })
+      throw new Error(`port ${port} ${trouble}, or ${remedyOfPorts}`, { cause: error })
     }
     throw error
   }
@@ -264,12 +263,6 @@ function withGiven(loaded: LoadedConfig | undefined, given: GivenBeside): EventG
     deliver: { ...loaded?.config.deliver, ...deliver },
     ...(storage.length > 0 && { storage }),
   }
-}
-
-/** Gives each blob endpoint without a port the next fixed one, so that pasted connection strings keep working. */
-function withStoragePorts(options: EventGridEmulatorOptions): EventGridEmulatorOptions {
-  const { storage = [] } = options
-  return { ...options, storage: storage.map((one, at) => ({ port: firstStoragePort + at, ...one })) }
 }
 
 function followConfig(

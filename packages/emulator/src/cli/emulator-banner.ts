@@ -73,10 +73,11 @@ function systemTopicLines({ name, id, source }: SystemTopicView): string[] {
   return [`system topic ${name}`, `  source    ${source}`, `  scope     ${id}`]
 }
 
-function storageLines({ account, id, blobEndpoint, azurite }: StorageView): string[] {
+function storageLines({ account, id, blobEndpoint, httpsBlobEndpoint, azurite }: StorageView): string[] {
   return [
     `storage account ${account}`,
     `  BlobEndpoint  ${blobEndpoint}`,
+    `  or            ${httpsBlobEndpoint}`,
     `  Azurite       ${azurite}`,
     `  scope         ${id}`,
   ]

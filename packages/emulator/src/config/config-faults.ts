@@ -23,13 +23,20 @@ export function checkConfig(
   now: number,
   moreNames: readonly string[] = [],
 ): { readonly data: Config | undefined; readonly faults: readonly FieldFault[] } {
-  const { data, faults } = readFields(configSchema, config, moreNames)
+  const { data, faults: fields } = readFields(configSchema, config, moreNames)
+  const faults = fields.map(formerFieldNamed)
   // They are found one by one, so those over the limit cost nothing.
   for (const fault of referenceFaults(config, now)) {
     if (faults.length >= maxFaults) break
     faults.push(fault)
   }
   return { data, faults: faults.slice(0, maxFaults) }
+}
+
+/** Says what to write in place of a field that there was once. */
+function formerFieldNamed(fault: FieldFault): FieldFault {
+  if (fault.path[0] !== 'storage' || fault.name !== 'port') return fault
+  return { ...fault, rule: 'is no field any more; all accounts have one blob endpoint, whose port is blobPort' }
 }
 
 /** What is wrong with one event subscription beside what stands already, with paths within it. */
@@ -53,10 +60,11 @@ function* referenceFaults(config: unknown, now: number): Generator<FieldFault> {
   const clients = entries(config, 'clients')
   const subscriptions = entries(config, 'subscriptions')
   const eventSubscriptions = entries(config, 'eventSubscriptions')
-  const port = ownField(config, 'port')
 
-  if (port !== 0 && port !== undefined && port === ownField(config, 'httpPort')) {
-    yield { path: ['httpPort'], rule: 'must be another port than port' }
+  const ports = ['port', 'httpPort', 'blobPort'].map((name) => ({ name, port: ownField(config, name) }))
+  for (const [at, { name, port }] of ports.entries()) {
+    const same = port === 0 || port === undefined ? undefined : ports.slice(0, at).find((one) => one.port === port)
+    if (same) yield { path: [name], rule: `must be another port than ${same.name}` }
   }
   for (const kind of trackedTypes) {
     yield* twice(kind, entries(config, kind), ({ name }) => text(name), 'name')
@@ -64,7 +72,6 @@ function* referenceFaults(config: unknown, now: number): Generator<FieldFault> {
   yield* twice('systemTopics', entries(config, 'systemTopics'), ({ source }) => text(source), 'source')
   const storage = entries(config, 'storage')
   yield* twice('storage', storage, ({ account }) => text(account), 'account')
-  yield* twicePort(storage, [port, ownField(config, 'httpPort')])
   yield* twice('subscriptions', subscriptions, ({ id }) => text(id) ?? emulatorDefaults.subscriptionId, 'id')
   const clientKey = ({ tenantId, clientId }: JsonObject) =>
     `${text(tenantId) ?? ''} ${text(clientId) ?? emulatorDefaults.clientId}`
@@ -201,16 +208,6 @@ function* twice(
     if (key === undefined) continue
     if (seen.has(key)) yield { path: [kind, index, field].flat(), rule }
     seen.add(key)
-  }
-}
-
-/** Ports of blob endpoints that another port of the emulator has already. */
-function* twicePort(storage: Entries, others: readonly unknown[]): Generator<FieldFault> {
-  const seen = new Set(others)
-  for (const [index, { port }] of storage) {
-    if (typeof port !== 'number' || port === 0) continue
-    if (seen.has(port)) yield { path: ['storage', index, 'port'], rule: 'must be another port than the others' }
-    seen.add(port)
   }
 }
 

@@ -186,12 +186,8 @@ const storage = z
     ),
     azurite: z
       .string()
-      .refine((given) => isUrl(given, ['http:']), 'must be an http URL, such as http://127.0.0.1:10000')
-      .describe("Azurite's blob service: an http URL, such as http://127.0.0.1:10000. Required."),
-    port: field(
-      'Port of the blob endpoint, http. 0 takes a free one. Default: 4432 for the first account, then 4433 and so on.',
-      port,
-    ),
+      .refine((given) => isUrl(given, ['https:', 'http:']), 'must be a URL, such as http://127.0.0.1:10000')
+      .describe("Azurite's blob service: its URL, such as http://127.0.0.1:10000. Required."),
     subscriptionId: place.subscriptionId,
     resourceGroup: place.resourceGroup,
   })
@@ -210,6 +206,10 @@ const connectionString = text.regex(
 export const configSchema = z.strictObject({
   port: field('Port of Resource Manager, Entra and the topics, https. 0 takes a free one. Default: 4430.', port),
   httpPort: field('Port of the topics over http, the page and the proxy. 0 takes a free one. Default: 4431.', port),
+  blobPort: field(
+    'Port of the blob endpoint of all accounts of storage, http and https. 0 takes a free one. Default: 4432.',
+    port,
+  ),
   topicPorts: field(
     'A port of its own for a topic, by its name: there /api/events is the topic, over https and http. Default: none.',
     z.record(plainName, port),
@@ -248,8 +248,8 @@ export const configSchema = z.strictObject({
     list(storageAccountName),
   ),
   storage: field(
-    'Storage accounts whose blobs raise events: a blob endpoint for each, in front of Azurite. They are in its Azure subscriptions, ' +
-      'whatever storageAccounts says. Default: none.',
+    'Storage accounts whose blobs raise events: clients reach them at blobPort, which is in front of Azurite. They are in its Azure ' +
+      'subscriptions, whatever storageAccounts says. Default: none.',
     z.array(storage).max(50, 'must hold at most 50 entries'),
   ),
   eventSubscriptions: field(
@@ -271,7 +271,7 @@ export const configSchema = z.strictObject({
     list(ingressRule),
   ),
   trustedCertificates: field(
-    "PEM files to trust at subscribers beside Node's own, relative to this file. Default: none.",
+    "PEM files to trust at subscribers and at Azurite beside Node's own, relative to this file. Default: none.",
     list(filePath),
   ),
   answerTimeout: field(

@@ -99,6 +99,7 @@ export function resolveOptions(given: EventGridEmulatorOptions, persisted: Persi
   return {
     port: options.port ?? 0,
     httpPort: options.httpPort ?? 0,
+    blobPort: options.blobPort ?? 0,
     topicPorts: options.topicPorts ?? {},
     host: plainAddress(options.host ?? '127.0.0.1'),
     clients,
@@ -152,16 +153,14 @@ function resolveClient(
 }
 
 function resolveStorage(
-  { account, azurite, port = 0, subscriptionId: wanted, resourceGroup: group }: StorageOptions,
+  { account, azurite, subscriptionId: wanted, resourceGroup: group }: StorageOptions,
   subscriptions: readonly DeclaredSubscription[],
 ) {
   const azure = wanted === undefined ? subscriptions[0] : subscriptions.find(({ id }) => sameName(id, wanted))
   if (!azure) throw new RangeError(`there is no Azure subscription ${wanted}`)
-  const url = URL.parse(azurite)
-  if (url?.protocol !== 'http:') throw new TypeError(`storage: azurite must be an http URL, not ${azurite}`)
   const resourceGroup = group ?? azure.resourceGroups[0] ?? emulatorDefaults.resourceGroup
   const id = `${resourceGroupId(azure.id, resourceGroup)}/providers/Microsoft.Storage/storageAccounts/${account}`
-  return { account, azurite: url.origin, port, id, subscriptionId: azure.id, resourceGroup }
+  return { account, azurite: new URL(azurite).origin, id, subscriptionId: azure.id, resourceGroup }
 }
 
 /** The Azure subscriptions, with the resource groups of storage accounts. */

@@ -31,6 +31,9 @@ export const knownResources: readonly string[] = [
   'https://graph.microsoft.com',
 ]
 
+/** The blobs of one storage account; Azurite takes such a token. */
+const blobService = /^https:\/\/[a-z\d]{3,24}\.blob\.core\.windows\.net$/
+
 /**
  * Decides a client-credentials request: the client and the audience of the token. Throws an EntraError. `own` is the
  * emulator's address, which is an audience too.
@@ -62,7 +65,8 @@ export async function decideTokenRequest(
   const audience = wanted.replace(/\/\.default$/, '')
   // Client ids, plain or in an application id URI, are audiences too: a webhook's own application.
   const application = audience.replace(/^api:\/\//, '')
-  const known = [...knownResources, own].some((one) => one === audience.replace(/(?<!\/)\/+$/, '').toLowerCase())
+  const resource = audience.replace(/(?<!\/)\/+$/, '').toLowerCase()
+  const known = [...knownResources, own].includes(resource) || blobService.test(resource)
   if (!known && !directory.clients.some(({ clientId: id }) => id === application)) {
     throw entraErrors.unknownResource(audience, tenant)
   }

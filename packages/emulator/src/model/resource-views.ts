@@ -36,8 +36,10 @@ export interface StorageView {
   readonly account: string
   /** Resource id, which is the scope of its event subscriptions. */
   readonly id: string
-  /** Its blob endpoint, with the account in the path, as Azurite has it. */
+  /** Its blob endpoint over http, with the account in the path, as Azurite has it. */
   readonly blobEndpoint: string
+  /** The same over https, for clients that sign in with Entra. */
+  readonly httpsBlobEndpoint: string
   /** Base URL of the Azurite that has its blobs. */
   readonly azurite: string
 }
@@ -61,8 +63,8 @@ export interface Addresses {
   http: string
   /** The addresses of the ports of topics' own, by their names in lower case. */
   topicPorts: Readonly<Record<string, string>>
-  /** The addresses of the blob endpoints, by their storage accounts. */
-  storage: Readonly<Record<string, string>>
+  /** Host and port of the blob endpoint, which serves http and https. */
+  blobs: string
 }
 
 interface Sources {
@@ -133,12 +135,13 @@ function viewOf(https: string, { name, keys }: Namespace, topic: NamespaceTopic)
 /** The storage accounts whose blobs raise events. */
 export function viewStorage({
   storage,
-  addresses,
+  addresses: { blobs },
 }: {
-  readonly storage: readonly Omit<StorageView, 'blobEndpoint'>[]
+  readonly storage: readonly Pick<StorageView, 'account' | 'id' | 'azurite'>[]
   readonly addresses: Addresses
 }): readonly StorageView[] {
   return storage.map(({ account, id, azurite }) => {
-    return { account, id, blobEndpoint: `${addresses.storage[account]}/${account}`, azurite }
+    const endpoints = { blobEndpoint: `http://${blobs}/${account}`, httpsBlobEndpoint: `https://${blobs}/${account}` }
+    return { account, id, ...endpoints, azurite }
   })
 }

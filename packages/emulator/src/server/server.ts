@@ -49,7 +49,7 @@ export function createEmulatorServer(
 ) {
   const ownHosts = [...new Set([...loopbackHosts, host])]
   let listeningOn = host
-  const leaf = authority.issue(ownHosts)
+  const tls = authority.serverSettings(ownHosts)
   // One for each address of a name. They count connections that come through the proxy as well.
   const secure: ClosableServer[] = []
   const topicPorts = createTopicPorts()
@@ -69,9 +69,7 @@ export function createEmulatorServer(
         {
           ...serverOptions(limits),
           handshakeTimeout: limits.handshakeMs,
-          key: leaf.key,
-          cert: leaf.certificate,
-          SNICallback: (host, done) => done(null, authority.contextFor(host.toLowerCase())),
+          ...tls,
         },
         (request, response) => {
           if (!answersAsIngress(request, response)) handler(request, response)

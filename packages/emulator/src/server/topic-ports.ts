@@ -1,4 +1,4 @@
-/** Which topic a port of a topic's own serves, over https and http. */
+/** How one port serves https and http, and which topic a port of a topic's own serves. */
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { createServer, type Server, type Socket } from 'node:net'
@@ -16,7 +16,7 @@ export function createTopicPorts() {
     async listen(host: string, ports: Readonly<Record<string, number>>, https: Server, http: Server) {
       const bound: Record<string, number> = {}
       for (const [name, wanted] of Object.entries(ports)) {
-        const server = createServer((socket) => handOver(socket, https, http))
+        const server = createTwoServers(https, http)
         servers.push(closable(server))
         server.listen(wanted, host)
         await once(server, 'listening')
@@ -35,6 +35,10 @@ export function createTopicPorts() {
     close: () => Promise.all(servers.map((server) => server.close(0))),
   }
 }
+
+/** One port for two servers, which do not listen themselves or elsewhere. */
+export const createTwoServers = (https: Server, http: Server): Server =>
+  createServer((socket) => handOver(socket, https, http))
 
 /** Waits for the first byte, which tells https from http. */
 function handOver(socket: Socket, https: Server, http: Server): void {

@@ -157,7 +157,9 @@ export const environmentAnswer = z.strictObject({
   domains: z.array(published),
   systemTopics: z.array(z.strictObject({ ...resource, source: text })),
   namespaceTopics: z.array(z.strictObject({ ...resource, namespaceEndpoint: text, endpoint: text, key: text })),
-  storage: z.array(z.strictObject({ account: text, id: text, blobEndpoint: text, azurite: text })),
+  storage: z.array(
+    z.strictObject({ account: text, id: text, blobEndpoint: text, httpsBlobEndpoint: text, azurite: text }),
+  ),
   languages: z.strictObject({ python: language, go: language, java: language, node: language, sh: language }),
 } satisfies Members<EmulatorEnvironment>)
 

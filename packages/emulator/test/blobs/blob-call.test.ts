@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { blobCallOf } from '../../src/blobs/blob-call.ts'
+import { blobCallOf, placeOf } from '../../src/blobs/blob-call.ts'
 
 const written = { 'x-ms-blob-type': 'BlockBlob' }
 
@@ -13,6 +13,8 @@ it.each<[what: string, method: string, url: string, headers: Record<string, stri
     ['an address', 'PUT', '/acc/c/b', written, '10.0.0.1:1', { container: 'c' }],
     ['an IPv6 address', 'PUT', '/acc/c/b', written, '[::1]:1', { container: 'c' }],
     ['the host of Docker', 'PUT', '/acc/c/b', written, 'host.docker.internal:1', { container: 'c' }],
+    ['a host with dots that is no account', 'PUT', '/acc/c/b', written, 'azurite.dev.svc:1', { account: 'acc' }],
+    ['the secondary', 'GET', '/acc-secondary/c/b', {}, 'x', { action: 'Read', account: 'acc', container: 'c' }],
     [
       'a blob from a URL',
       'PUT',
@@ -24,9 +26,9 @@ it.each<[what: string, method: string, url: string, headers: Record<string, stri
     ['a copy', 'PUT', '/acc/c/b', { 'x-ms-copy-source': 'http://x' }, 'x', { action: 'CopyBlob' }],
     ['a batch', 'POST', '/acc/?comp=batch', {}, 'x', { action: 'Batch', container: '', blob: '' }],
     ['a batch of a container', 'POST', '/acc/c?restype=container&comp=batch', {}, 'x', { action: 'Batch' }],
+    ['a directory', 'DELETE', '/acc/c/d?recursive=true', {}, 'x', { action: 'DeleteDirectory', blob: 'd' }],
     ['another account', 'PUT', '/other/c/b', written],
     ['another account in the host', 'PUT', '/c/b', written, 'other.blob.localhost'],
-    ['the secondary', 'GET', '/acc-secondary/c/b', {}],
     ['logs of Azure', 'PUT', '/acc/$logs/b', written],
     ['the change feed', 'DELETE', '/acc/$blobchangefeed/b', {}],
     ['neither blob nor copy', 'PUT', '/acc/c/b', {}],
@@ -37,7 +39,8 @@ it.each<[what: string, method: string, url: string, headers: Record<string, stri
     ['a container', 'PUT', '/acc/c?restype=container', {}],
   ],
 )('takes %s for what it is', (_what, method, url, headers, host = 'x', expected = undefined) => {
-  const call = blobCallOf('acc', host, { method, url, headers })
+  const place = placeOf(new Set(['acc']), host, url)
+  const call = place && blobCallOf(place, { protocol: 'http', host }, { method, url, headers })
   if (expected === undefined) expect(call).toBeUndefined()
   else expect(call).toMatchObject(expected)
 })

@@ -36,7 +36,7 @@ it('has the blocks of a copy from its source', () => {
 })
 
 it.each<[what: string, act: (known: ReturnType<typeof createKnownBlobs>) => void]>([
-  ['its container', (known) => known.forgetContainer('c')],
+  ['its container', (known) => known.forgetContainer('c/')],
   ['a block of unknown length', (known) => known.staged('c/b', 'a', undefined)],
   ['a blob that was written whole', (known) => known.wrote('c/b', {})],
   ['a block list that was not read', (known) => known.committed('c/b', undefined, {})],

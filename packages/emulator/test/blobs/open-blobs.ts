@@ -43,19 +43,40 @@ export function shareBlobs(): void {
   shared = shareAzurite()
 }
 
-/** The container `uploads` is new. @param filter of the webhook's event subscription */
-export async function openBlobs(options: EventGridEmulatorOptions = {}, filter: object = {}): Promise<Blobs> {
+/** All that blobs raise: without them an event subscription gets those of the default set. */
+const includedEventTypes = [
+  'BlobCreated',
+  'BlobDeleted',
+  'BlobTierChanged',
+  'AsyncOperationInitiated',
+  'DirectoryDeleted',
+].map((type) => `Microsoft.Storage.${type}`)
+
+/**
+ * The container `uploads` is new.
+ *
+ * @param filter of the webhook's event subscription, beside its event types
+ * @param accounts whose blobs raise events
+ */
+export async function openBlobs(
+  options: EventGridEmulatorOptions = {},
+  filter: object = {},
+  accounts: readonly string[] = [azuriteAccount],
+): Promise<Blobs> {
   const { connectionString, address } = shared
   const subscriber = await startSubscriber()
   const emulator = await startEmulator({
-    storage: [{ account: azuriteAccount, azurite: address }],
+    storage: accounts.map((account) => ({ account, azurite: address })),
     ingress: [{ from: 'https://subscriber.example/', to: `${subscriber.url}/` }],
     eventSubscriptions: [
       {
         name: 'app',
         scope: accountId,
         endpoint: 'https://subscriber.example/',
-        properties: { eventDeliverySchema: 'CloudEventSchemaV1_0', filter },
+        properties: {
+          eventDeliverySchema: 'CloudEventSchemaV1_0',
+          filter: { includedEventTypes, ...filter },
+        },
       },
     ],
     ...options,

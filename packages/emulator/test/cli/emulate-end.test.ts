@@ -68,7 +68,7 @@ it('ends where a port is in use, and says what to do', async () => {
   const command = startProgram(['--port', '0', '--http-port', `${port}`])
   expect(await command.ended).toBe(1)
   expect(command.lines).toEqual([
-    `eventgrid-emulator: port ${port} is in use; free it, or choose others by --port and --http-port`,
+    `eventgrid-emulator: port ${port} is in use; free it, or choose others by --port, --http-port and --blob-port`,
   ])
 })
 

@@ -85,13 +85,21 @@ it('names no next step where an ingress shows that a program makes the event sub
   expect(emulate.lines.join('\n')).not.toContain('next step')
 })
 
-it('opens a blob endpoint for each --storage, and says that Azurite is not there', async () => {
-  const config = configFile('{ storage: [{ account: acc, azurite: "http://127.0.0.1:1", port: 0 }] }')
-  const emulate = await startEmulate(['--config', config, '--storage', 'devstoreaccount1:0=http://127.0.0.1:1'])
+it('has one blob endpoint for all accounts, and says that Azurite is not there', async () => {
+  const config = configFile('{ storage: [{ account: acc, azurite: "http://127.0.0.1:1" }] }')
+  const storage = ['--storage', 'devstoreaccount1=http://127.0.0.1:1', '--blob-port', '0']
+  const emulate = await startEmulate(['--config', config, ...storage])
   const endpoints = emulate.lines.flatMap((line) => /BlobEndpoint {2}(http:.*)/.exec(line)?.[1] ?? [])
   expect(endpoints.map((url) => new URL(url).pathname)).toEqual(['/acc', '/devstoreaccount1'])
+  expect(new Set(endpoints.map((url) => new URL(url).origin)).size).toBe(1)
   expect((await fetch(`${endpoints[1]}/c/b`)).status).toBe(502)
   await emulate.line(/502 {2}blobs of devstoreaccount1 {2}AzuriteUnavailable: .*Start Azurite there/)
+})
+
+it('refuses a port in --storage, and names the option that there is now', async () => {
+  await expect(startEmulate(['--storage', 'devstoreaccount1:4440=http://127.0.0.1:1'])).rejects.toThrow(
+    /it ended \(2\)[\s\S]*--storage takes no port any more: all accounts are at --blob-port/,
+  )
 })
 
 it.each(['orders', 'orders=', 'orders=localhost', '=http://127.0.0.1/', 'a b=http://127.0.0.1/'])(

@@ -32,6 +32,7 @@ it('shows the blob endpoint of each storage account, and the scope of its event 
   const [{ blobEndpoint = '', id = '' } = {}] = emulator.storage()
   expect(blobEndpoint).toMatch(/^http:\/\/127\.0\.0\.1:[1-9]\d*\/acc$/)
   expect(id).toMatch(/\/resourceGroups\/rg\/providers\/Microsoft\.Storage\/storageAccounts\/acc$/)
-  const said = `storage account acc\n  BlobEndpoint  ${blobEndpoint}\n  Azurite       http://127.0.0.1:10000\n  scope         ${id}\n`
+  const https = blobEndpoint.replace('http:', 'https:')
+  const said = `storage account acc\n  BlobEndpoint  ${blobEndpoint}\n  or            ${https}\n  Azurite       http://127.0.0.1:10000\n  scope         ${id}\n`
   expect(bannerLines(emulator).join('\n')).toContain(said)
 })

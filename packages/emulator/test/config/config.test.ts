@@ -77,9 +77,9 @@ it.each<[name: string, text: string, fault: string | RegExp]>([
   ['half a port', 'port: 80.5', '1:7: port must be a whole number'],
   ['a port in quotes', 'port: "4430"', '1:7: port must be a whole number'],
   [
-    'an https Azurite',
-    'storage: [{ account: acc, azurite: "https://x" }]',
-    '1:36: storage[0].azurite must be an http URL, such as http://127.0.0.1:10000',
+    'an Azurite by ftp',
+    'storage: [{ account: acc, azurite: "ftp://x" }]',
+    '1:36: storage[0].azurite must be a URL, such as http://127.0.0.1:10000',
   ],
   [
     'a path of another account',
@@ -92,9 +92,9 @@ it.each<[name: string, text: string, fault: string | RegExp]>([
     '1:61: storage[1].account is given twice',
   ],
   [
-    'a port twice',
-    'httpPort: 5\nstorage: [{ account: acc, azurite: "http://x/acc", port: 5 }]',
-    '2:58: storage[0].port must be another port than the others',
+    'a port of an account, which there was once',
+    'storage: [{ account: acc, azurite: "https://x/acc", port: 5 }]',
+    '1:53: storage[0].port is no field any more; all accounts have one blob endpoint, whose port is blobPort',
   ],
   [
     'an account in no subscription',
@@ -102,6 +102,7 @@ it.each<[name: string, text: string, fault: string | RegExp]>([
     /^1:64: storage\[0\]\.subscriptionId must be one of subscriptions/,
   ],
   ['one port for both', 'port: 1\nhttpPort: 1', '2:11: httpPort must be another port than port'],
+  ['one port for http and blobs', 'httpPort: 1\nblobPort: 1', '2:11: blobPort must be another port than httpPort'],
   ['a time that is past', 'retrySchedule: [-1]', '1:17: retrySchedule[0] must be 0 or more milliseconds'],
   ['no pause at all', 'retrySchedule: []', '1:16: retrySchedule must hold one pause at least'],
   ['a topic name', 'topics: [{ name: my_topic }]', /^1:18: topics\[0\]\.name must be 3 to 50/],

@@ -10,7 +10,7 @@ describe('start() refuses', () => {
     { options: '{"topcs": []}', says: 'topcs is not a field; did you mean topics?' },
     {
       options: '{"colour": "red"}',
-      says: 'colour is not a field here; the fields are port, httpPort, topicPorts, host,',
+      says: 'colour is not a field here; the fields are port, httpPort, blobPort, topicPorts, host,',
     },
     { options: '{"topics": "orders"}', says: 'topics must be a list' },
     { options: '{"topics": ["orders"]}', says: 'topics[0] must be a mapping' },
@@ -52,8 +52,8 @@ describe('start() refuses', () => {
       says: 'namespaces[0].topics[1].name is given twice',
     },
     {
-      options: '{"storage": [{"account": "acc", "azurite": "https://x"}]}',
-      says: 'storage[0].azurite must be an http URL',
+      options: '{"storage": [{"account": "acc", "azurite": "ftp://x"}]}',
+      says: 'storage[0].azurite must be a URL',
     },
     {
       options: '{"topics": [{"name": "same"}], "domains": [{"name": "same"}]}',

@@ -10,7 +10,7 @@ import {
   X509Certificate,
 } from 'node:crypto'
 import { isIP } from 'node:net'
-import { createSecureContext, type SecureContext } from 'node:tls'
+import { createSecureContext, type SecureContext, type TlsOptions } from 'node:tls'
 import { z } from 'zod'
 import { realTimers } from '../../../../../src/support/time/clock.ts'
 
@@ -44,21 +44,27 @@ export function createCertificateAuthority(made: string = makeAuthority()) {
   const authority = authorityOf(createPrivateKey(pem))
   const contexts = new Map<string, SecureContext>()
   const issue = (hosts: readonly string[]) => issueLeaf(authority, hosts)
+  function contextFor(host: string): SecureContext {
+    const known = contexts.get(host)
+    if (known) return known
+    const leaf = issue([host])
+    const context = createSecureContext({ cert: leaf.certificate, key: leaf.key })
+    // Clients choose the names, so their number must be bounded.
+    if (contexts.size >= maxCachedHosts) contexts.clear()
+    contexts.set(host, context)
+    return context
+  }
   return {
     /** Its certificate (PEM): what clients must trust. */
     certificate,
     /** A server certificate for host names and IP addresses. */
     issue,
     /** The TLS settings for a host name of SNI; made at the first call, then cached. */
-    contextFor(host: string): SecureContext {
-      const known = contexts.get(host)
-      if (known) return known
-      const leaf = issue([host])
-      const context = createSecureContext({ cert: leaf.certificate, key: leaf.key })
-      // Clients choose the names, so their number must be bounded.
-      if (contexts.size >= maxCachedHosts) contexts.clear()
-      contexts.set(host, context)
-      return context
+    contextFor,
+    /** The TLS settings of a server: one certificate for its own hosts, and one for each name that a client asks for (SNI). */
+    serverSettings(hosts: readonly string[]): TlsOptions {
+      const { certificate: cert, key } = issue(hosts)
+      return { cert, key, SNICallback: (host, done) => done(null, contextFor(host.toLowerCase())) }
     },
   }
 }

@@ -1,28 +1,29 @@
-/** The blob endpoints of storage accounts: each hands its requests to Azurite and raises the account's events. */
+/** The blob endpoint of all storage accounts, over http and https: it hands requests to Azurite and raises their events. */
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream'
-import { type ClosableServer, closable } from '../../../../src/support/net/closable-server.ts'
+import { createServer as createTlsServer, TLSSocket, type TlsOptions } from 'node:tls'
+import { closable } from '../../../../src/support/net/closable-server.ts'
 import { messageOf } from '../../../../src/support/process/error-code.ts'
 import { pause } from '../../../../src/support/time/clock.ts'
 import type { Clock } from '../model/time/clock.ts'
 import type { PublishSummary } from '../records/record-types.ts'
 import { type RecordingOptions, recordRaw } from '../server/recording.ts'
-import { portOf } from '../server/topic-ports.ts'
+import { createTwoServers, portOf } from '../server/topic-ports.ts'
 import { answerClientError } from '../server/unreadable-request.ts'
 import type { PersistedValues } from '../state/persisted-values.ts'
 import {
-  type AzuriteConnection,
   answeredHeaders,
   createAzuriteConnection,
+  type HandedOn,
   NoAnswerError,
   refuseCall,
   type StorageRefusal,
   usualStorageCode,
 } from './azurite-connection.ts'
-import { type BlobAction, type BlobCall, blobCallOf } from './blob-call.ts'
+import { type BlobAction, type BlobCall, blobCallOf, type Origin, placeOf } from './blob-call.ts'
 import { createSequencer } from './blob-event.ts'
-import { type BlobTurn, type BlobWatch, createBlobWatch } from './blob-watch.ts'
+import { type BlobTurn, createBlobWatch } from './blob-watch.ts'
 
 /** A storage account, and the Azurite that has its blobs. */
 export interface BlobAccount {
@@ -31,11 +32,9 @@ export interface BlobAccount {
   readonly id: string
   /** Base URL of Azurite. */
   readonly azurite: string
-  /** 0 takes a free one. */
-  readonly port: number
 }
 
-/** Limits of a blob endpoint. Times are real milliseconds. */
+/** Limits of the blob endpoint. Times are real milliseconds. */
 export const blobLimits = {
   /** Further connections are closed at once. */
   connections: 1024,
@@ -49,7 +48,12 @@ export const blobLimits = {
   keptBytes: 8 * 1024 * 1024,
 } as const
 
-export interface BlobEndpointsOptions extends RecordingOptions {
+export interface BlobEndpointOptions extends RecordingOptions {
+  readonly accounts: readonly BlobAccount[]
+  /** The certificates of the endpoint. */
+  readonly tls: TlsOptions
+  /** PEM certificates to trust at Azurite beside Node's own. */
+  readonly trustedCertificates: readonly string[]
   readonly clock: Clock
   readonly persisted: PersistedValues
   /** Whether the limit of pending events is reached. */
@@ -64,78 +68,85 @@ const raising: ReadonlySet<BlobAction> = new Set([
   'PutBlockList',
   'CopyBlob',
   'DeleteBlob',
+  'DeleteDirectory',
   'SetBlobTier',
   'Batch',
 ])
 
-export function createBlobEndpoints(accounts: readonly BlobAccount[], options: BlobEndpointsOptions) {
-  const open: { readonly server: ClosableServer; readonly azurite: AzuriteConnection }[] = []
-  return {
-    /** Binds the ports; resolves with their numbers, by account. */
-    async listen(host: string): Promise<Readonly<Record<string, number>>> {
-      const ports: Record<string, number> = {}
-      for (const account of accounts) {
-        const azurite = createAzuriteConnection(new URL(account.azurite), blobLimits)
-        const server = serverOf(account, azurite, options)
-        open.push({ server: closable(server), azurite })
-        server.listen(account.port, host)
-        await once(server, 'listening')
-        ports[account.account] = portOf(server)
-      }
-      return ports
-    },
-    async close(): Promise<void> {
-      await Promise.all(
-        open.map(async ({ server, azurite }) => {
-          azurite.close()
-          await server.close(0)
-        }),
-      )
-    },
-  }
-}
-
-function serverOf(account: BlobAccount, azurite: AzuriteConnection, options: BlobEndpointsOptions) {
-  const sequencer = createSequencer(options.persisted, account.account, options.clock.now())
-  const watch = createBlobWatch({ account: account.account, sequencer, ask: azurite.ask })
-  const serve = createService(account, azurite, watch, options)
-  const server = createServer({
+export function createBlobEndpoint(options: BlobEndpointOptions) {
+  const { handle, close } = createService(options)
+  const http = createServer({
     headersTimeout: blobLimits.headersMs,
     // Not for the whole request: an upload may take long.
     requestTimeout: 0,
     keepAliveTimeout: blobLimits.silenceMs,
     connectionsCheckingInterval: 5_000,
   })
+  http.timeout = blobLimits.silenceMs
+  http.on('request', (request, response) => handle(request, response, { waits: false }))
+  http.on('checkContinue', (request, response) => handle(request, response, { waits: true }))
+  http.on('clientError', answerClientError)
+  const https = createTlsServer({ ...options.tls, handshakeTimeout: blobLimits.headersMs })
+  https.on('secureConnection', (socket) => http.emit('connection', socket))
+  const server = createTwoServers(https, http)
   server.maxConnections = blobLimits.connections
-  server.timeout = blobLimits.silenceMs
-  server.on('request', (request, response) => serve(request, response, { waits: false }))
-  server.on('checkContinue', (request, response) => serve(request, response, { waits: true }))
-  server.on('clientError', answerClientError)
-  return server
+  const open = closable(server)
+  return {
+    /** Binds the port; resolves with its number. @param port 0 takes a free one */
+    async listen(host: string, port: number): Promise<number> {
+      server.listen(port, host)
+      await once(server, 'listening')
+      // It gets its connections from another server, and checks the time of their headers from here on.
+      http.emit('listening')
+      return portOf(server)
+    },
+    async close(): Promise<void> {
+      close()
+      http.close()
+      await open.close(0)
+    },
+  }
 }
 
-function createService(
-  served: BlobAccount,
-  azurite: AzuriteConnection,
-  watch: BlobWatch,
-  options: BlobEndpointsOptions,
-) {
-  const { account, azurite: address } = served
-  const { clock, faults, full, raise } = options
+function createService(options: BlobEndpointOptions) {
+  const { accounts, trustedCertificates, persisted, clock, faults, full, raise } = options
+  const served = new Map(
+    accounts.map((one) => {
+      const connection = createAzuriteConnection(new URL(one.azurite), { ...blobLimits, trustedCertificates })
+      return [one.account, { ...one, connection, sequencer: createSequencer(persisted, one.account, clock.now()) }]
+    }),
+  )
+  const names = new Set(served.keys())
+  const serving = (account: string) => {
+    const one = served.get(account)
+    if (!one) throw new Error(`no account ${account}`)
+    return one
+  }
+  const watch = createBlobWatch({
+    accounts: names,
+    sequencerOf: (account) => serving(account).sequencer(),
+    ask: (call) => serving(call.account).connection.ask(call),
+  })
 
   /** Raises the events of a request, and records it. */
-  function publish(request: IncomingMessage, status: number, events: readonly object[]): void {
-    if (events.length > 0) recordRaw(options, 'blob', request, { status, publish: raise(served, events) })
+  function publish(request: IncomingMessage, status: number, account: string, events: readonly object[]): void {
+    if (events.length > 0) recordRaw(options, 'blob', request, { status, publish: raise(serving(account), events) })
   }
 
-  async function refuse(request: IncomingMessage, response: ServerResponse, refusal: StorageRefusal): Promise<void> {
+  /** @param account as the request names it */
+  async function refuse(
+    request: IncomingMessage,
+    response: ServerResponse,
+    account: string,
+    refusal: StorageRefusal,
+  ): Promise<void> {
     const { status, code, message } = refusal
     recordRaw(options, 'blob', request, { status, code, message, publish: { topic: account } })
     await refuseCall(request, response, refusal)
   }
 
   /** Applies an injected fault. Returns whether the request is answered with it. */
-  async function fails(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
+  async function fails(request: IncomingMessage, response: ServerResponse, account: string): Promise<boolean> {
     const { method = '', url = '' } = request
     const fault = faults.take('blob', { method, url })
     if (!fault) return false
@@ -147,19 +158,15 @@ function createService(
     }
     if (drop) request.socket.destroy()
     else if (status !== undefined)
-      await refuse(request, response, { status, code: code ?? usualStorageCode(status), message, retryAfter })
+      await refuse(request, response, account, { status, code: code ?? usualStorageCode(status), message, retryAfter })
     return drop === true || status !== undefined
   }
 
   /** Hands a call to Azurite, which takes one call of a blob after the other, and raises its events before its answer goes out. */
-  async function handOver(
-    request: IncomingMessage,
-    response: ServerResponse,
-    call: BlobCall | undefined,
-    waits: boolean,
-  ): Promise<void> {
-    if (!call) return answerWith(response, await azurite.handOn({ request, response, waits, outlives: false }))
-    const { host = '' } = request.headers
+  async function handOver(handedOn: HandedOn, call: BlobCall | undefined): Promise<void> {
+    const { request, response, place } = handedOn
+    const { connection } = serving(place.account)
+    if (!call) return answerWith(response, await connection.handOn(handedOn))
     const isRead = call.action === 'Read'
     const known = watch.facts(call)
     const isKept = call.action === 'PutBlockList' || call.action === 'Batch'
@@ -167,24 +174,24 @@ function createService(
     let turn: BlobTurn | undefined
     let isOver = false
     const beforeEnd = async () => {
-      turn = await watch.takeTurn({ call, host, body: kept?.text() })
+      turn = await watch.takeTurn({ call, body: kept?.text() })
       if (isOver) turn.end()
     }
     try {
-      const answer = await azurite.handOn({
-        ...{ request, response, waits, outlives: !isRead, onPiece: kept?.add },
+      const answer = await connection.handOn({
+        ...{ ...handedOn, outlives: !isRead, onPiece: kept?.add },
         ...(!isRead && { beforeEnd }),
       })
       const { statusCode: status = 502, headers } = answer
-      const watched = { call, host, body: kept?.text(), before: isRead ? known : turn?.before }
+      const watched = { call, body: kept?.text(), before: isRead ? known : turn?.before }
       if (call.action !== 'Batch') {
         // Before the client has its answer: who waits for pending events then waits for these too.
-        publish(request, status, await watch.answered({ ...watched, answer: { status, headers } }))
+        publish(request, status, place.account, await watch.answered({ ...watched, answer: { status, headers } }))
         return answerWith(response, answer)
       }
       const parts = await wholeBody(answer)
       const text = { contentType: headers['content-type'], body: parts.toString() }
-      publish(request, status, await watch.answeredBatch(watched, text))
+      publish(request, status, place.account, await watch.answeredBatch(watched, text))
       response.writeHead(status, answer.statusMessage, answeredHeaders(answer)).end(parts)
     } catch (error) {
       if (turn) watch.unanswered(call)
@@ -203,27 +210,47 @@ function createService(
   }
 
   async function answer(request: IncomingMessage, response: ServerResponse, waits: boolean): Promise<void> {
-    const { method = '', url = '', headers } = request
-    if (await fails(request, response)) return
-    const call = blobCallOf(account, headers.host ?? '', { method, url, headers })
+    const { method = '', url = '', headers, socket } = request
+    const origin: Origin = { protocol: socket instanceof TLSSocket ? 'https' : 'http', host: headers.host ?? '' }
+    const place = placeOf(names, origin.host, url)
+    if (!place) return refuse(request, response, firstPart(url), unknownAccount(origin.host, url, names))
+    const { account } = place
+    if (await fails(request, response, account)) return
+    const call = blobCallOf(place, origin, { method, url, headers })
     if (call && raising.has(call.action) && full()) {
       const message = 'The emulator holds as many undelivered events as maxPending and maxPendingBytes allow.'
-      return refuse(request, response, { status: 503, code: 'ServerBusy', message, retryAfter: 1 })
+      return refuse(request, response, account, { status: 503, code: 'ServerBusy', message, retryAfter: 1 })
     }
     try {
-      await handOver(request, response, call, waits)
+      await handOver({ request, response, place, waits, outlives: false }, call)
     } catch (error) {
       if (response.headersSent || response.destroyed) return void response.destroy()
-      await refuse(request, response, refusalOf(error, address))
+      await refuse(request, response, account, refusalOf(error, serving(account).azurite))
     }
   }
 
-  return (request: IncomingMessage, response: ServerResponse, { waits }: { readonly waits: boolean }): void => {
-    // A client that goes away is no failure of the emulator.
-    request.on('error', () => response.destroy())
-    response.on('error', () => response.destroy())
-    answer(request, response, waits).catch(() => response.destroy())
+  return {
+    handle(request: IncomingMessage, response: ServerResponse, { waits }: { readonly waits: boolean }): void {
+      // A client that goes away is no failure of the emulator.
+      request.on('error', () => response.destroy())
+      response.on('error', () => response.destroy())
+      answer(request, response, waits).catch(() => response.destroy())
+    },
+    close(): void {
+      for (const { connection } of served.values()) connection.close()
+    },
   }
+}
+
+/** Where an account may be named, cut. */
+const firstPart = (url: string) => (/^\/?([^/?]*)/.exec(url)?.[1] ?? '').slice(0, 100)
+
+function unknownAccount(host: string, url: string, names: ReadonlySet<string>): StorageRefusal {
+  const [label, part] = [host.replace(/:\d+$/, '').slice(0, 100), firstPart(url)].map((text) => JSON.stringify(text))
+  const message =
+    `The emulator does not know the storage account: neither the host ${label} nor the path ${part} begins with one; storage ` +
+    `names ${[...names].join(', ')}.`
+  return { status: 404, code: 'ResourceNotFound', message }
 }
 
 function refusalOf(error: unknown, azurite: string): StorageRefusal {
@@ -235,7 +262,10 @@ function refusalOf(error: unknown, azurite: string): StorageRefusal {
       message: `The emulator could not raise the event: ${messageOf(error)}`,
     }
   }
-  const remedy = 'Start Azurite there, or give another URL in storage.'
+  const isUntrusted = /certificate/i.test(error.message)
+  const remedy = isUntrusted
+    ? 'Name the certificate of its authority in trustedCertificates.'
+    : 'Start Azurite there, or give another URL in storage.'
   const message = `The emulator got no answer from Azurite at ${azurite}: ${error.message}. ${remedy}`
   // Not 503, which Azure's clients try again for half a minute before they show a message.
   return { status: 502, code: 'AzuriteUnavailable', message }
