@@ -1,5 +1,5 @@
 // The assembly of handshakes, destinations, queues and delivery; `idle`, `settled`, shutdown.
-
+import type { EventSubscription } from '../model/resources/event-subscription.ts'
 import { createDeletionNotices } from './deletion-notice.ts'
 import type { DeliveryOptions } from './delivery-options.ts'
 import { createValidator } from './handshake/run-handshake.ts'
@@ -20,7 +20,7 @@ export function createDeliveryEngine(options: DeliveryOptions) {
       return client.send(request).finally(work.end)
     },
   })
-  const { channel, undelivered } = createDestinations(options, client)
+  const { channel, undelivered, ...destinations } = createDestinations(options, client)
   const notices = createDeletionNotices(options, channel)
   const { sendSoon, close, forget, ...pending } = createPendingEvents({
     ...options,
@@ -47,6 +47,14 @@ export function createDeliveryEngine(options: DeliveryOptions) {
     },
     /** Tells the endpoint of an event subscription that the event subscription was deleted. */
     tellDeleted: notices.tell,
+    subscriptionChanged(subscription: EventSubscription): void {
+      pending.subscriptionChanged(subscription)
+      destinations.closeUnused()
+    },
+    subscriptionDeleted(subscription: EventSubscription): void {
+      pending.subscriptionDeleted(subscription)
+      destinations.closeUnused()
+    },
     /** Whether the limit of pending events is reached. */
     full: options.bound.full,
     /** Resolves when nothing is under way or due now. Events that wait for a later attempt don't count. */
@@ -58,6 +66,7 @@ export function createDeliveryEngine(options: DeliveryOptions) {
       close()
       validator.close()
       client.close()
+      await destinations.close()
       await work.idle()
     },
   }

@@ -14,6 +14,7 @@ import { manualValidationMs } from './handshake/handshake.ts'
 import type { ProbationOptions } from './queue/retry-schedule.ts'
 import type { FunctionsHosts } from './send/functions.ts'
 import type { Ingress } from './send/ingress.ts'
+import type { BrokerOptions } from './send/message-brokers.ts'
 import type { StorageQueues } from './send/storage-queues.ts'
 
 /** The parts of the emulator that deliveries use. */
@@ -57,6 +58,8 @@ export interface DeliverySettings {
   readonly deadLetterStore: DeadLetterStore
   readonly storageQueues: StorageQueues | undefined
   readonly functions: FunctionsHosts
+  readonly serviceBus: readonly BrokerOptions[]
+  readonly eventHubs: readonly BrokerOptions[]
   /** Delayed delivery to endpoints that keep failing. */
   readonly probation: ProbationOptions | false
   /** The most requests under way for one subscription. */
@@ -80,6 +83,8 @@ export function deliverySettings(options: Partial<DeliverySettings> = {}): Deliv
     deadLetterStore: options.deadLetterStore ?? memoryDeadLetterStore,
     storageQueues: options.storageQueues,
     functions: options.functions ?? [],
+    serviceBus: options.serviceBus ?? [],
+    eventHubs: options.eventHubs ?? [],
     probation: options.probation ?? (retrySchedule ? false : {}),
     concurrency: options.concurrency ?? 64,
     maxPending: options.maxPending ?? 1_000_000,

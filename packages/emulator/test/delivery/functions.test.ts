@@ -170,6 +170,11 @@ describe('the host of a function', () => {
       path: '?functionName=handle',
     },
     {
+      what: 'one for all others',
+      functions: (url) => [{ resourceId: slotId, url: other }, { url }],
+      path: '?functionName=handle',
+    },
+    {
       what: 'that of the slot',
       functions: (url) => [
         { resourceId: functionId, url: other },

@@ -2,8 +2,8 @@
 
 /** A host of Azure Functions, and what it serves. */
 export interface FunctionsHost {
-  /** Resource id of a function; or of a function app or a slot, which stands for each of its functions. */
-  readonly resourceId: string
+  /** Resource id of a function; or of a function app or a slot, which stands for each of its functions. @default every function */
+  readonly resourceId?: string
   /** Without a path, such as `http://127.0.0.1:7071`. A system key may follow as `?code=`. */
   readonly url: string
 }
@@ -17,7 +17,7 @@ export function functionUrl(hosts: FunctionsHosts, functionId: string): URL | un
   const host =
     typeof hosts === 'string'
       ? hosts
-      : hosts.find(({ resourceId }) => wanted.startsWith(`${resourceId.toLowerCase().replace(/\/$/, '')}/`))?.url
+      : hosts.find(({ resourceId = '' }) => wanted.startsWith(`${resourceId.toLowerCase().replace(/\/$/, '')}/`))?.url
   if (host === undefined) return undefined
   const url = new URL('/runtime/webhooks/EventGrid', host)
   const name = functionId.split('/').at(-1) ?? ''
