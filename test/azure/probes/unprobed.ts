@@ -20,5 +20,7 @@ export const unprobed: Readonly<Record<string, string>> = {
   'broker-attributes': brokers,
   'broker-outcomes': brokers,
   'dead-letter-probation': 'an endpoint that is held back until a time to live has ended takes longer than a run has',
+  'deletion-notice-once': 'Azure may try for a day, and a run does not wait so long for what may not come',
+  'function-retries': 'a run has no function app: Azure asks for one that is there',
   'handshake-after-reset': 'a run has no endpoint in front of Azure that resets one connection',
 }

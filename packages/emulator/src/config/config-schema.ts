@@ -26,11 +26,21 @@ import {
   url,
 } from './resource-fields.ts'
 
-/** With an account and its key or a signature, or Azurite's short form. */
 /** The parts of a connection string of Service Bus or Event Hubs, in any order. */
 const brokerParts = [/(^|;)\s*Endpoint=sb:\/\/[^;\s]+/i, /(^|;)\s*SharedAccess(Key|Signature)=[^;]+/i]
 
-/** The namespaces of a provider, each with its connection string. */
+const functionsHost = url.refine((given) => URL.parse(given)?.pathname === '/', {
+  message: 'must be a URL without a path, like http://127.0.0.1:7071: that of the Event Grid trigger is added',
+})
+const functionHost = z.strictObject({
+  resourceId: field(
+    'Resource id of a function, or of a function app or slot for each of its functions. Default: each function that has no entry before.',
+    text.startsWith('/', 'must begin with a slash'),
+  ),
+  url: functionsHost.describe('The host that serves the function; its system key may follow as ?code=. Required.'),
+})
+
+/** The namespaces of a provider, each with its own connection string. */
 const brokers = (provider: string) =>
   list(
     z.strictObject({
@@ -52,6 +62,7 @@ const brokers = (provider: string) =>
     }),
   )
 
+/** With an account and its key or a signature, or Azurite's short form. */
 const connectionString = text.regex(
   /^UseDevelopmentStorage=true|(^|;)\s*(AccountKey|SharedAccessSignature)=[^;]+/i,
   'must be a connection string of a storage account (AccountName=…;AccountKey=…)',
@@ -151,6 +162,15 @@ export const configSchema = z.strictObject({
     'Storage account of the queues that events are delivered to; UseDevelopmentStorage=true is Azurite. Needs the package ' +
       '@azure/storage-queue. Default: none, and event subscriptions of storage queues get a warning.',
     connectionString,
+  ),
+  functions: field(
+    'Hosts of Azure Functions that events are delivered to, such as http://127.0.0.1:7071 of func start: one URL for all functions, or a ' +
+      'list of resource ids with URLs, of which the first that fits is used. Default: none, and event subscriptions of functions get a ' +
+      'warning.',
+    z.union(
+      [functionsHost, list(functionHost)],
+      'must be a URL without a path, like http://127.0.0.1:7071, or a list of { resourceId, url }',
+    ),
   ),
   serviceBus: field(
     'Where events for queues and topics of Service Bus are sent: to the emulator of Microsoft, or to a namespace in Azure. Needs the ' +
