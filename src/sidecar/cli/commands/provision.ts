@@ -23,8 +23,7 @@ import { awaitEnd } from '../../../support/command-line/run-command.ts'
 import type { LinePart, Terminal } from '../../../support/command-line/terminal.ts'
 import { durationWords } from '../../../support/time/clock.ts'
 import { type UsableComponent, usableComponents } from '../options/checked-components.ts'
-import { chosenOptions, readComponentOptions } from '../options/component-options.ts'
-import { readDuration } from '../options/duration-option.ts'
+import { chosenOptions, readComponentOptions, readDuration } from '../options/component-options.ts'
 import { emulatorOptions, endpointsOf, readEmulatorOptions, withEmulatorUrl } from '../options/emulator-option.ts'
 
 const known = {
