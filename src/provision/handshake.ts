@@ -181,12 +181,10 @@ export function createEndpointQuestion({ input, endpoints, resourceManager }: En
     const request = isEventGridSchema ? validationRequest(input, code) : optionsRequest(input)
     const proxy = isLoopback(url.hostname) ? undefined : proxyOf(url.href)
     const targets: readonly Probe['target'][] = proxy ? [{ proxy }] : await targetsOf(url)
-    const answer = await firstAnswer(targets, {
-      url,
-      signal,
-      secureContext: secureContextOf(endpoints),
-      ...request,
-    })
+    const secureContext = secureContextOf(endpoints)
+    const answer = await firstAnswer(targets, signal, (target) =>
+      probe({ url, signal, secureContext, ...request, target }),
+    )
     const refusal = isEventGridSchema ? refusalOfValidation(answer, code, input) : refusalOfOptions(answer, input)
     if (refusal) return { kind: 'refusal', refusal }
     return { kind: 'consent', byWaiting: answer.headers[notReadyHeader] !== undefined }
@@ -208,15 +206,19 @@ export function createEndpointQuestion({ input, endpoints, resourceManager }: En
   }
 }
 
-/** The answer of the first address that gives one. Rejects with the error of the first where none does. */
-async function firstAnswer(targets: readonly Probe['target'][], request: Omit<Probe, 'target'>) {
+/** What the first address gives that answers. Rejects with the error of the first where none does. */
+export async function firstAnswer<Target, Answer>(
+  targets: readonly Target[],
+  signal: AbortSignal,
+  ask: (target: Target) => Promise<Answer>,
+): Promise<Answer> {
   let first: unknown
   for (const target of targets) {
     try {
-      return await probe({ ...request, target })
+      return await ask(target)
     } catch (error) {
       first ??= error
-      if (request.signal.aborted) break
+      if (signal.aborted) break
     }
   }
   throw first ?? new Error('the name has no address')

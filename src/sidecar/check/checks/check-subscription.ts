@@ -151,12 +151,13 @@ const missing = (name: string, { writes }: Writer) =>
 
 /** A warning; `undefined` where a binding runs, where nothing is delivered here, and where that is not known. Never rejects. */
 async function idleSubscription(context: InputContext): Promise<Finding | undefined> {
-  const { input, mayAsk } = context
+  const { input, surroundings } = context
   try {
     const [holder, existing] = await Promise.all([context.portHolder(), context.existing()])
     if (holder.kind !== 'check' || !existing || !isActive(existing)) return undefined
     if (context.wanted().awayFrom(existing) !== undefined) return undefined
-    const answers = mayAsk('endpoint/handshake') ? await context.endpointAnswers().catch(() => undefined) : undefined
+    const asksEndpoint = surroundings.selected.has('endpoint/handshake')
+    const answers = asksEndpoint ? await context.endpointAnswers().catch(() => undefined) : undefined
     const health = answers && healthOf(answers.health)
     // It runs on another machine.
     if (health && health.check !== holder.mark) return undefined

@@ -9,7 +9,7 @@ import type { OutputMetadata, PushMetadata } from '../../../metadata/typed/metad
 import { asPermitted, type Detail, readSubscription } from '../../../provision/arm-subscription.ts'
 import { placeAt } from '../../../provision/decide.ts'
 import { failureContext } from '../../../provision/failure-context.ts'
-import { type HandshakeRequest, optionsRequest, validationRequest } from '../../../provision/handshake.ts'
+import { firstAnswer, type HandshakeRequest, optionsRequest, validationRequest } from '../../../provision/handshake.ts'
 import { wantedWebHook } from '../../../provision/needs-webhook.ts'
 import { bareHost, type ProbeAnswer, probe, type Target, targetsOf } from '../../../support/net/probe.ts'
 import type { CheckId } from '../report.ts'
@@ -52,8 +52,6 @@ export function createInputContext(input: PushMetadata, surroundings: Surroundin
     writes,
     wanted,
     clockSource: asksArm ? ({ url, reachedBy: 'azure/provider' } as const) : undefined,
-    /** Whether a check runs that asks for this as well. */
-    mayAsk: (id: CheckId) => surroundings.selected.has(id) && (asksArm || !id.startsWith('azure/')),
     /** Where `subscriberEndpoint` is. Rejects as Node's look-up does. */
     route,
     actions: actionsOn(place.kind, writes ? verbs : ['read']),
@@ -136,8 +134,7 @@ async function probeEndpoint(
     signal,
   }
   const code = randomUUID()
-  let first: unknown
-  for (const target of targets) {
+  return firstAnswer(targets, signal, async (target) => {
     const ask = ({ headers, ...request }: HandshakeRequest) =>
       probe({
         ...shared,
@@ -145,17 +142,12 @@ async function probeEndpoint(
         ...request,
         headers: { ...headers, ...(byEmulator && { [emulatorRoute]: 'delivery' }) },
       })
-    try {
-      const [health, options, validation] = await Promise.all([
-        ask({ method: 'OPTIONS' }),
-        ask(optionsRequest(input)),
-        ask(validationRequest(input, code)),
-      ])
-      /** `code`: what the answer to the validation event must have. */
-      return { health, options, validation, code }
-    } catch (error) {
-      first ??= error
-    }
-  }
-  throw first ?? new Error('the name has no address')
+    const [health, options, validation] = await Promise.all([
+      ask({ method: 'OPTIONS' }),
+      ask(optionsRequest(input)),
+      ask(validationRequest(input, code)),
+    ])
+    /** `code`: what the answer to the validation event must have. */
+    return { health, options, validation, code }
+  })
 }
