@@ -9,7 +9,7 @@ import { isChanging, type SubscriptionProperties, webHookOf } from './values.ts'
 
 /** How a check ended. */
 export interface SubscriptionCheck {
-  /** `notPermitted`: it may not be read here, and is used as it is. */
+  /** `notPermitted`: the client may not read the event subscription, which is used as it stands. */
   readonly action: 'found' | 'notPermitted'
   /** What differs from the metadata, as a clause. */
   readonly problem?: string

@@ -46,8 +46,8 @@ interface CommonOptions {
 /** What {@link loadComponents} takes from around the files. */
 export interface LoadComponentsOptions extends CommonOptions {
   /**
-   * What `secretKeyRef` refers to: secrets by name; by store, as `{ stores: { 'vault-a': { … } } }`; or a function, which is asked once for
-   * each reference and gives `undefined` for what it does not have. Where these have no answer, local secret stores among the files do.
+   * What `secretKeyRef` refers to: secrets by name; by store, as `{ stores: { 'vault-a': { … } } }`; or a function, which is asked once
+   * for each reference and gives `undefined` for what it does not have. Where these have no answer, local secret stores among the files do.
    * @default none
    */
   readonly secrets?:

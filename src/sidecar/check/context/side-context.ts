@@ -6,14 +6,12 @@ import { secureContextOf } from '../../../azure/http.ts'
 import type { RenewableCredential } from '../../../azure/token-keeper.ts'
 import { type Endpoints, topicUrl } from '../../../core/endpoints.ts'
 import type { OutputMetadata, PushMetadata } from '../../../metadata/typed/metadata.ts'
-import { asPermitted, type Detail, readSubscription } from '../../../provision/arm-subscription.ts'
-import { placeAt } from '../../../provision/decide.ts'
 import { failureContext } from '../../../provision/failure-context.ts'
 import { firstAnswer, type HandshakeRequest, optionsRequest, validationRequest } from '../../../provision/handshake.ts'
 import { wantedWebHook } from '../../../provision/needs-webhook.ts'
 import { bareHost, type ProbeAnswer, probe, type Target, targetsOf } from '../../../support/net/probe.ts'
 import type { CheckId } from '../report.ts'
-import { actionsOn, once, reachArm, readLimitMs } from './azure-resource.ts'
+import { once, reachArm, readLimitMs } from './azure-resource.ts'
 import { holdPort } from './own-listener.ts'
 
 export interface Surroundings {
@@ -32,30 +30,25 @@ export interface Route {
 
 export type InputContext = ReturnType<typeof createInputContext>
 
-const verbs = ['read', 'write', 'getFullUrl/action', 'getDeliveryAttributes/action'] as const
+/** What a write needs beside reading: what ARM hides of a web hook comes from calls of their own. */
+const verbs = ['write', 'getFullUrl/action', 'getDeliveryAttributes/action'] as const
 
 export function createInputContext(input: PushMetadata, surroundings: Surroundings, signal: AbortSignal) {
   const { endpoints } = surroundings
-  const { subscriptionId, scope, provisioning } = input
-  const place = placeAt(scope, input.eventSubscriptionName)
-  /** What `init` would bring about. */
-  const wanted = once(() => wantedWebHook(input))
+  const { subscriptionId } = input
   let held: ReturnType<typeof holdPort> | undefined
-  const { arm, url, readArm, wantedToken } = reachArm(input, subscriptionId, endpoints)
+  const { url, asksArm, wantedToken, resourceOf } = reachArm(input, {
+    ...{ subscriptionId, endpoints, signal, verbs, worksWithout: false },
+    explain: (resourceManager) => failureContext(input, resourceManager),
+  })
   const route = once(() => routeOf(new URL(input.subscriberEndpoint), surroundings.emulator))
-  const asksArm = provisioning !== 'none'
-  const writes = provisioning === 'manage'
   return {
+    ...resourceOf(wantedWebHook(input)),
     input,
     surroundings,
-    scope,
-    writes,
-    wanted,
     clockSource: asksArm ? ({ url, reachedBy: 'azure/provider' } as const) : undefined,
     /** Where `subscriberEndpoint` is. Rejects as Node's look-up does. */
     route,
-    actions: actionsOn(place.kind, writes ? verbs : ['read']),
-    worksWithout: false,
     wantedTokens: asksArm ? [wantedToken] : [],
     async portHolder() {
       held ??= holdPort(input, endpoints, signal)
@@ -63,15 +56,6 @@ export function createInputContext(input: PushMetadata, surroundings: Surroundin
     },
     /** What the public endpoint answers. Rejects where it does not. */
     endpointAnswers: once(async () => probeEndpoint(input, await route(), surroundings, signal)),
-    readArm,
-    explainedBy: once(() => failureContext(input, url())),
-    /** With `provisioning: check` what a client that may only read cannot see is taken for as it should be. */
-    existing: once(async () => {
-      const limits = { signal, deadline: performance.now() + readLimitMs }
-      const read = (detail: Detail) => readSubscription(arm(), place, limits, detail)
-      const { found, isPlain } = writes ? { found: await read('whole'), isPlain: false } : await asPermitted(read)
-      return found && isPlain ? wanted().assumeHidden(found) : found
-    }),
     async close() {
       const port = await held?.catch(() => undefined)
       await port?.close()
