@@ -3,9 +3,9 @@ import type { AddressInfo } from 'node:net'
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import { BindingError } from '../core/errors.ts'
 import { createQuietLog, type Logger } from '../core/logger.ts'
-import { processRoom, type Room } from '../dispatch/delivery.ts'
 import { Dispatcher, type DispatcherOptions } from '../dispatch/dispatcher.ts'
 import type { CurrentHandler } from '../dispatch/handler.ts'
+import { processRoom, type Room } from '../dispatch/room.ts'
 import type { Scope } from '../metadata/fields/scope.ts'
 import { messageOf } from '../support/process/error-code.ts'
 import { type Clock, systemClock, within } from '../support/time/clock.ts'
@@ -14,14 +14,7 @@ import { type AnswersOptions, createAnswers } from './answers.ts'
 import { createFormerDeliveries, type FormerDeliveriesOptions } from './former-deliveries.ts'
 import { type BodyBudget, createPathCheck } from './request.ts'
 import { answerUnknownPath, createRoutes, createUnknownPaths, type DeclaredAttributes } from './routes.ts'
-import {
-  createServer,
-  freeingMs,
-  listen,
-  refuseWithoutCodeGeneration,
-  type ServerLimits,
-  serverDefaults,
-} from './server.ts'
+import { createServer, freeingMs, listen, type ServerLimits, serverDefaults } from './server.ts'
 
 export interface ListenerOptions
   extends Pick<CheckCredentialOptions, 'input' | 'endpoints' | 'keySetTimeoutMs'>,
@@ -51,10 +44,9 @@ export interface ListenerOptions
 /**
  * Makes a listener that serves the subscriber endpoint once it listens on `handshakePort`. The host's plugins are loaded.
  *
- * @throws BindingError PORT_UNAVAILABLE where Node allows no HTTP server, or PLUGIN_FAILED
+ * @throws BindingError PLUGIN_FAILED
  */
 export async function createListener(options: ListenerOptions) {
-  refuseWithoutCodeGeneration(options.input.handshakePort)
   const { input, logger, handler, now = Date.now, clock = systemClock, room = processRoom } = options
   const elapsed = options.now ?? systemClock.elapsed
   const log = createQuietLog({ logger, clock })
