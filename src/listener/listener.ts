@@ -14,7 +14,14 @@ import { type AnswersOptions, createAnswers } from './answers.ts'
 import { createFormerDeliveries, type FormerDeliveriesOptions } from './former-deliveries.ts'
 import { type BodyBudget, createPathCheck } from './request.ts'
 import { answerUnknownPath, createRoutes, createUnknownPaths, type DeclaredAttributes } from './routes.ts'
-import { createServer, freeingMs, listen, type ServerLimits, serverDefaults } from './server.ts'
+import {
+  createServer,
+  freeingMs,
+  listen,
+  refuseWithoutCodeGeneration,
+  type ServerLimits,
+  serverDefaults,
+} from './server.ts'
 
 export interface ListenerOptions
   extends Pick<CheckCredentialOptions, 'input' | 'endpoints' | 'keySetTimeoutMs'>,
@@ -44,9 +51,10 @@ export interface ListenerOptions
 /**
  * Makes a listener that serves the subscriber endpoint once it listens on `handshakePort`. The host's plugins are loaded.
  *
- * @throws BindingError PLUGIN_FAILED
+ * @throws BindingError PORT_UNAVAILABLE where Node allows no HTTP server, or PLUGIN_FAILED
  */
 export async function createListener(options: ListenerOptions) {
+  refuseWithoutCodeGeneration(options.input.handshakePort)
   const { input, logger, handler, now = Date.now, clock = systemClock, room = processRoom } = options
   const elapsed = options.now ?? systemClock.elapsed
   const log = createQuietLog({ logger, clock })

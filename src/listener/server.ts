@@ -6,6 +6,7 @@ import { BindingError, type BindingErrorParts } from '../core/errors.ts'
 import type { QuietLog } from '../core/logger.ts'
 import { closable } from '../support/net/closable-server.ts'
 import { codeOf, messageOf } from '../support/process/error-code.ts'
+import { complaintAboutCodeGeneration } from '../support/process/runtime.ts'
 import { oneLine } from '../support/text/text.ts'
 import { type Clock, pause, systemClock, within } from '../support/time/clock.ts'
 import { defaultPath, type PathCheck, problemAnswer } from './request.ts'
@@ -211,6 +212,14 @@ async function listenAt(app: FastifyInstance, host: string, port: number): Promi
   const bound = app.server.address()
   if (bound === null || typeof bound === 'string') throw new Error('a server on TCP has no address')
   return bound
+}
+
+/** Throws PORT_UNAVAILABLE where Node allows no HTTP server of ours: the router of Fastify would throw an EvalError. */
+export function refuseWithoutCodeGeneration(port: number): void {
+  const complaint = complaintAboutCodeGeneration()
+  if (!complaint) return
+  const what = `handshakePort ${port} cannot be served: ${complaint.what}`
+  throw new BindingError('PORT_UNAVAILABLE', { what, fix: complaint.fix, details: { port, reason: 'EvalError' } })
 }
 
 /** What is wrong and what to do, by the system's code. */

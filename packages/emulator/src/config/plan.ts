@@ -11,7 +11,6 @@ import {
   storeQueueSubscription,
 } from '../arm/resources/namespace-contents.ts'
 import { removeResource } from '../arm/resources/resources.ts'
-import { topicTypeOf } from '../arm/resources/topic-types.ts'
 import { declaredProperties } from '../arm/subscriptions/read-settings.ts'
 import { type EventSubscription, withInForce } from '../model/resources/event-subscription.ts'
 import type { Namespace } from '../model/resources/namespace.ts'
@@ -29,9 +28,10 @@ import {
   type TrackedType,
 } from '../model/resources/resource.ts'
 import { newLabel, publisherOf, type Store } from '../model/resources/store.ts'
+import { typeNameOf } from '../model/resources/topic-types.ts'
 import type { FieldFault } from '../model/schemas.ts'
-import { emulatorDefaults, type NamespaceOptions, type Place, type TopicOptions } from './config-schema.ts'
 import type { ResolvedOptions } from './options.ts'
+import { emulatorDefaults, type NamespaceOptions, type Place, type TopicOptions } from './resource-fields.ts'
 import { draftOf, type Standing, standingOf } from './standing.ts'
 
 export interface PlanContext {
@@ -97,7 +97,7 @@ export function planConfiguration(
   }
   for (const { given, place } of systemTopics) {
     const source = given.source.replace(/\/$/, '')
-    store.putResource({ type: 'systemTopics', ...place, source, topicType: topicTypeOf(source).toLowerCase() })
+    store.putResource({ type: 'systemTopics', ...place, source, topicType: typeNameOf(source).toLowerCase() })
   }
   for (const { given, place, path } of declaredNamespaces) {
     const other = named(namespaces.namespaces.all(), given.name)

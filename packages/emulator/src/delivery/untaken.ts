@@ -25,7 +25,7 @@ export function createUntaken({ store, namespaces, undelivered }: UntakenOptions
   function mismatch(subscription: EventSubscription, event: AcceptedEvent): string | undefined {
     const schema = deliverySchemaOf(subscription)
     return canConvert(event.schema, schema)
-      ? filterOf(subscription.properties)(event)
+      ? filterOf(store, subscription)(event)
       : `an event of ${event.schema} cannot be delivered as ${schema}`
   }
 

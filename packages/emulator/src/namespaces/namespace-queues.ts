@@ -234,7 +234,7 @@ export function createForwarding(store: Store, namespaces: NamespaceStore, queue
       if (destination?.endpointType !== 'NamespaceTopic') continue
       const topic = namespaces.topics.get(String(destination.properties.resourceId))
       if (!topic) continue
-      const wanted = events.filter((event) => filterOf(taker.properties)(event) === undefined)
+      const wanted = events.filter((event) => filterOf(store, taker)(event) === undefined)
       const forwarded = wanted.map((event) => deliveredForm(event, 'CloudEventSchemaV1_0'))
       if (forwarded.length > 0) queues.publish(topic, forwarded)
       for (const event of wanted) yield { event, subscription: taker }

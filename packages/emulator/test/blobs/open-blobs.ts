@@ -43,18 +43,24 @@ export function shareBlobs(): void {
   shared = shareAzurite()
 }
 
-const types = ['BlobCreated', 'BlobDeleted', 'BlobTierChanged', 'AsyncOperationInitiated', 'DirectoryDeleted']
-const includedEventTypes = types.map((name) => `Microsoft.Storage.${name}`)
+/** All that blobs raise: without them an event subscription gets those of the default set. */
+const includedEventTypes = [
+  'BlobCreated',
+  'BlobDeleted',
+  'BlobTierChanged',
+  'AsyncOperationInitiated',
+  'DirectoryDeleted',
+].map((type) => `Microsoft.Storage.${type}`)
 
 /**
  * The container `uploads` is new.
  *
- * @param filter of the webhook's event subscription. @default all types
+ * @param filter of the webhook's event subscription, beside its event types
  * @param accounts whose blobs raise events
  */
 export async function openBlobs(
   options: EventGridEmulatorOptions = {},
-  filter: object = { includedEventTypes },
+  filter: object = {},
   accounts: readonly string[] = [azuriteAccount],
 ): Promise<Blobs> {
   const { connectionString, address } = shared
@@ -67,7 +73,10 @@ export async function openBlobs(
         name: 'app',
         scope: accountId,
         endpoint: 'https://subscriber.example/',
-        properties: { eventDeliverySchema: 'CloudEventSchemaV1_0', filter },
+        properties: {
+          eventDeliverySchema: 'CloudEventSchemaV1_0',
+          filter: { includedEventTypes, ...filter },
+        },
       },
     ],
     ...options,

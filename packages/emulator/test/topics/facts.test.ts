@@ -21,7 +21,7 @@ describe('an Event Grid event', () => {
     const grid = await openEventGrid()
     const source = `${grid.topic.id.replace(/Microsoft.*/, 'MICROSOFT.DEVICES')}/IOTHUBS/HUB`.toUpperCase()
     await grid.subscribe({}, { scope: source.toLowerCase() })
-    grid.emulator.raise(source, [gridEvent({ topic: source })])
+    grid.emulator.raise(source, [gridEvent({ topic: source, eventType: 'Microsoft.Devices.DeviceCreated' })])
     await grid.emulator.idle()
     expect(JSON.parse(grid.subscriber.deliveries()[0]?.body ?? '')).toMatchObject({
       source,

@@ -146,6 +146,10 @@ export const armProbes: readonly Probe[] = [
     // A new bucket of 200; in recordings of 2022 there were 899 left.
     expected: { 'x-ms-ratelimit-remaining-subscription-resource-requests': between(0, 200) },
   }),
+  probe('list-filter', 'a list of topics, filtered by location', {
+    ask: ({ arm, made }) => arm.send('GET', `${made.names.eventGrid}/topics?$filter=location eq 'westus'`),
+    expected: { status: 400, body: { error: { code: 'InvalidRequest' } } },
+  }),
   probe('topic-types', 'the topic types of Key Vault and App Configuration', {
     async ask({ arm }) {
       const read = async (type: string) =>
@@ -153,8 +157,8 @@ export const armProbes: readonly Probe[] = [
       return [await read('Microsoft.KeyVault.vaults'), await read('Microsoft.AppConfiguration.ConfigurationStores')]
     },
     expected: [
-      ['Microsoft.KeyVault', 'Azure Key Vault'],
-      ['Microsoft.AppConfiguration', 'Azure App Configuration'],
+      ['Microsoft.KeyVault', 'Microsoft Key Vault'],
+      ['Microsoft.AppConfiguration', 'Microsoft Azure App Configuration'],
     ].map(([provider, displayName]) => ({ provider, resourceRegionType: 'RegionalResource', displayName })),
   }),
   ...[

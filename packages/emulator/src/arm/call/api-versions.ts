@@ -62,6 +62,10 @@ const firstVersions: Readonly<Record<string, string>> = {
   minimumTlsVersionAllowed: '2025-02-15',
   eventTypeInfo: '2025-02-15',
   dataResidencyBoundary: '2022-06-15',
+  sourceResourceFormat: '2020-04-01-preview',
+  supportedScopesForSource: '2021-06-01-preview',
+  areRegionalAndGlobalSourcesSupported: '2023-12-15-preview',
+  additionalEnforcedPermissions: '2023-12-15-preview',
   systemData: '2020-10-15-preview',
 }
 

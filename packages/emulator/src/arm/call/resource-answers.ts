@@ -14,6 +14,7 @@ import {
   resolveScope,
 } from './call.ts'
 import { type ArmError, armErrors } from './errors.ts'
+import { parseListFilter } from './list-filter.ts'
 import type { Operation } from './operations.ts'
 
 /** What a call of Event Grid does, and where. */
@@ -115,22 +116,51 @@ export function answerKeys(
   return view(changed)
 }
 
-const maxPerPage = 100
+/** How a list is cut into pages, and what its `$filter` may compare. */
+interface ListForm<Item> {
+  /** Items of a page without `$top`. */
+  readonly page: number
+  /** The greatest `$top`. */
+  readonly maxPage: number
+  readonly texts: (item: Item) => Readonly<Record<string, string>>
+  readonly fields: readonly string[]
+}
 
-/** Answers GET of a list, by `$top` and by the `$skiptoken` of the link to the next page. Throws an ArmError. */
-export function answerList<Item>(call: ArmCall, items: readonly Item[], view: (item: Item) => unknown): ArmAnswer {
+/** Lists of Event Grid (Event Grid: REST reference, `$filter` and `$top`). */
+const eventGridList: ListForm<{ readonly name: string }> = {
+  ...{ page: 20, maxPage: 100, fields: ['name'] },
+  texts: ({ name }) => ({ name }),
+}
+
+/** Answers GET of a list of Event Grid, by `$filter`, `$top` and the link to the next page. Throws an ArmError. */
+export const answerList = <Item extends { readonly name: string }>(
+  call: ArmCall,
+  items: readonly Item[],
+  view: (item: Item) => unknown,
+): ArmAnswer => answerListAs(eventGridList, call, items, view)
+
+/** Answers GET of a list by its form, with a `$skiptoken` in the link to the next page. Throws an ArmError. */
+export function answerListAs<Item>(
+  { page, maxPage, texts, fields }: ListForm<Item>,
+  call: ArmCall,
+  items: readonly Item[],
+  view: (item: Item) => unknown,
+): ArmAnswer {
   if (call.method !== 'GET') throw armErrors.methodNotAllowed(call.method, 'GET')
-  const top = call.query.get('$top')
-  if (top !== null && !/^\d{1,3}$/.test(top))
-    throw armErrors.invalidRequest(`Invalid $top value: '${top.slice(0, 50)}'.`)
-  const size = Math.min(Number(top ?? maxPerPage), maxPerPage)
-  if (size === 0) throw armErrors.invalidRequest('The value of $top must be between 1 and 100.')
+  const top = call.query.get('$top') ?? String(page)
+  const size = /^\d{1,4}$/.test(top) ? Number(top) : 0
+  if (size < 1 || size > maxPage) {
+    throw armErrors.invalidRequest(`Invalid $top value: '${top.slice(0, 50)}'. It must be between 1 and ${maxPage}.`)
+  }
   const token = call.query.get('$skiptoken') ?? '0'
   if (!/^\d{1,9}$/.test(token)) throw armErrors.invalidRequest(`Invalid $skiptoken value: '${token.slice(0, 50)}'.`)
   const skip = Number(token)
+  const filter = call.query.get('$filter') ?? ''
+  const keeps = filter.trim() === '' ? () => true : parseListFilter(filter, fields)
+  const kept = items.filter((item) => keeps(texts(item)))
   const end = skip + size
-  const value = items.slice(skip, end).map(view)
-  if (end >= items.length) return { status: 200, body: { value } }
+  const value = kept.slice(skip, end).map(view)
+  if (end >= kept.length) return { status: 200, body: { value } }
   const next = new URL(`${call.baseUrl}${call.url}`)
   next.searchParams.set('$skiptoken', String(end))
   return { status: 200, body: { value, nextLink: next.href } }

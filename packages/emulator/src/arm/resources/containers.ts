@@ -6,7 +6,7 @@ import { isBelow, type ResourceGroup, regionName, resourceGroupId, sameName } fr
 import { type ArmAnswer, type ArmCall, type ArmResources, requireAccess } from '../call/call.ts'
 import { armErrors } from '../call/errors.ts'
 import type { TargetOf } from '../call/path.ts'
-import { answerList, parseBody, writeStatus } from '../call/resource-answers.ts'
+import { answerListAs, parseBody, writeStatus } from '../call/resource-answers.ts'
 import type { ArmContext } from '../context.ts'
 import { deleteNamespace } from './namespace-contents.ts'
 import { removeResource } from './resources.ts'
@@ -52,11 +52,23 @@ function answerContents(options: ArmContext, call: ArmCall, scope: string): ArmA
     ...store.tracked().map((one) => ({ ...one, type: `Microsoft.EventGrid/${one.type}` })),
     ...namespaces.namespaces.all().map((one) => ({ ...one, type: 'Microsoft.EventGrid/namespaces' })),
   ]
-  return answerList(
+  return answerListAs(
+    resourcesList,
     call,
     all.filter((one) => isBelow(scope, one.id)),
     ({ id, name, type, location, tags }) => ({ id, name, type, location, ...(tags && { tags }) }),
   )
+}
+
+/** A list of Microsoft.Resources. */
+interface Listed {
+  readonly name: string
+  readonly location?: string
+  readonly type?: string
+}
+const resourcesList = {
+  ...{ page: 1000, maxPage: 1000, fields: ['name', 'location', 'resourcetype'] },
+  texts: ({ name, location = '', type: resourcetype = '' }: Listed) => ({ name, location, resourcetype }),
 }
 
 const viewSubscription = ({ id, tenantId }: AzureSubscription) => ({
@@ -75,7 +87,7 @@ const type = 'Microsoft.Resources/subscriptions/resourceGroups'
 /** Lists the resource groups of an Azure subscription. */
 export function answerResourceGroups(options: ArmContext, call: ArmCall, scope: string): ArmAnswer {
   const { azure } = requireAccess(options, call, `${type}/read`, scope)
-  return answerList(call, options.directory.groups.of(azure.id), (group) => viewGroup(options, group))
+  return answerListAs(resourcesList, call, options.directory.groups.of(azure.id), (group) => viewGroup(options, group))
 }
 
 /** Reads, makes, changes and deletes a resource group. */
@@ -179,7 +191,8 @@ export function answerProviders(resources: ArmResources, call: ArmCall, { scope 
     registrationState: 'Registered',
     resourceTypes: [],
   }))
-  return answerList(call, [viewEventGrid(azure, azure.registration), ...always], (provider) => provider)
+  if (call.method !== 'GET') throw armErrors.methodNotAllowed(call.method, 'GET')
+  return { status: 200, body: { value: [viewEventGrid(azure, azure.registration), ...always] } }
 }
 
 function viewEventGrid({ id }: AzureSubscription, registrationState: string) {

@@ -1,11 +1,11 @@
 /** Which system topics may be written through Resource Manager, and what is shown of them. */
 import { z } from 'zod'
 import { asResourceId, type SystemTopic, sameName, stableGuid } from '../../model/resources/resource.ts'
+import { findTopicType, typeNameOf } from '../../model/resources/topic-types.ts'
 import { armErrors } from '../call/errors.ts'
 import { parseArmScope } from '../call/path.ts'
 import { parseBody } from '../call/resource-answers.ts'
 import { keepLocation, resourceIdentity, storedResourcesOf } from './resources.ts'
-import { findTopicType, topicTypeOf } from './topic-types.ts'
 
 const changeBody = z.object({
   tags: z.record(z.string(), z.string()).nullish(),
@@ -72,11 +72,13 @@ function settingsOf({ tags, identity }: z.infer<typeof changeBody>): Pick<System
  * type is storageAccounts.
  */
 function fits(source: string, topicType: string): boolean {
-  const scope = parseArmScope(asResourceId(source))
+  const id = asResourceId(source)
+  const scopes = findTopicType(topicType)?.scopes
+  if (scopes?.includes('ManagementGroup') && /^\/providers\/Microsoft\.Management\/managementGroups\/[^/]+$/i.test(id))
+    return true
+  const scope = parseArmScope(id)
   if (scope === undefined) return false
-  if (sameName(topicTypeOf(asResourceId(source)), topicType)) return true
-  // Some types that are not listed here have Azure subscriptions as sources: those of policies and of resource notifications.
-  return scope.resource === undefined && findTopicType(topicType) === undefined
+  return scopes ? scope.resourceGroup === undefined : sameName(typeNameOf(id), topicType)
 }
 
 const isSame = (one: string, other: string) => sameName(asResourceId(one), asResourceId(other))

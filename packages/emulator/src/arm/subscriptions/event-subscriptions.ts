@@ -3,13 +3,14 @@
 import { ownField } from '../../model/events/event-text.ts'
 import { destinationOf, type EventSubscription } from '../../model/resources/event-subscription.ts'
 import { covers, eventSubscriptionId, regionName } from '../../model/resources/resource.ts'
-import { locationOf, publisherOf, sourceOf } from '../../model/resources/store.ts'
+import { locationOf, publisherOf } from '../../model/resources/store.ts'
+import { typeNameOf } from '../../model/resources/topic-types.ts'
 import { type ArmAnswer, type ArmCall, type ArmResources, jsonContent, type ResolvedScope } from '../call/call.ts'
 import { armErrors } from '../call/errors.ts'
 import { parseArmScope, type TargetOf } from '../call/path.ts'
 import { answerList, answerResource, authorizeCall, resourceAction, writeAnswer } from '../call/resource-answers.ts'
 import type { ArmContext } from '../context.ts'
-import { defaultEventTypesOf, topicTypeOf, unknownEventType } from '../resources/topic-types.ts'
+import { defaultEventTypesAt } from '../resources/topic-types.ts'
 import { parseEventSubscription } from './read-settings.ts'
 import { type ViewOptions, viewDeliveryAttributes, viewEventSubscription } from './view.ts'
 
@@ -92,10 +93,6 @@ function wantedSubscription(
     now: clock.now(),
   })
   refuseWhileBusy(options, existing)
-  const unknown = unknownEventType(sourceOf(store, scope), properties.filter?.includedEventTypes ?? [])
-  if (unknown !== undefined) {
-    throw armErrors.invalidEventSubscription(`event type '${unknown.slice(0, 100)}' is not supported by the source.`)
-  }
   const max = nestedType(scope).toLowerCase() === 'microsoft.eventgrid/domains' ? maxPerDomain : maxPerSource
   if (!existing && store.subscriptions.of(scope).length >= max) throw armErrors.quotaReached()
   const kept = existing ?? { id: eventSubscriptionId(scope, name), scope, name, createdAt: clock.now() }
@@ -153,7 +150,7 @@ export function viewAt(
   how: Pick<ViewOptions, 'detail' | 'secrets'>,
 ) {
   const { scope, name } = subscription
-  const defaultEventTypes = defaultEventTypesOf(sourceOf(store, scope), apiVersion)
+  const defaultEventTypes = defaultEventTypesAt(store, scope, apiVersion)
   const id = target.nested ? `${scope}/eventSubscriptions/${name}` : subscription.id
   const shownAs = { id, type: eventSubscriptionType(target) }
   return viewEventSubscription(subscription, { ...how, apiVersion, defaultEventTypes }, shownAs)
@@ -183,8 +180,7 @@ export function listEventSubscriptions(resources: ArmResources, call: ArmCall, t
   const found = resolved.parts.resource
     ? resources.store.subscriptions.of(scope)
     : resources.store.subscriptions.all().filter((subscription) => isListed(resources, subscription, target))
-  const wanted = found.filter(filterOf(call.query.get('$filter')))
-  return answerList(call, wanted, (subscription) =>
+  return answerList(call, found, (subscription) =>
     viewAt(resources, call, target, subscription, { detail: 'filled', secrets: 'hidden' }),
   )
 }
@@ -202,24 +198,7 @@ function isListed(resources: ArmResources, subscription: EventSubscription, targ
   const { scope } = subscription
   if (!covers(target.scope, scope)) return false
   if (!sameText(regionAt(resources.store, scope), target.location ?? 'global')) return false
-  return target.topicType === undefined || sameText(topicTypeOf(scope), target.topicType)
-}
-
-/**
- * `contains(name, 'x')`, `name eq 'x'` and their negations are what the lists can be filtered by (Event
- * Grid: REST reference, $filter).
- */
-function filterOf(text: string | null): (subscription: EventSubscription) => boolean {
-  if (!text) return () => true
-  const contains = /^(not\s+)?contains\(\s*(?:name|namespace)\s*,\s*'([^']*)'\s*\)$/i.exec(text.trim())
-  if (contains) {
-    return ({ name }) => name.toLowerCase().includes((contains[2] ?? '').toLowerCase()) !== Boolean(contains[1])
-  }
-  const compare = /^name\s+(eq|ne)\s+'([^']*)'$/i.exec(text.trim())
-  if (compare) {
-    return ({ name }) => sameText(name, compare[2] ?? '') === (compare[1]?.toLowerCase() === 'eq')
-  }
-  throw armErrors.invalidRequest(`Invalid filter query: '${text.slice(0, 200)}'.`)
+  return target.topicType === undefined || sameText(typeNameOf(scope), target.topicType)
 }
 
 const sameText = (one: string, other: string) => regionName(one) === regionName(other)

@@ -22,12 +22,12 @@ const defaultPolicy = { maxDeliveryAttempts: 30, eventTimeToLiveInMinutes: 1440 
 
 /** The events of one subscription that are neither delivered nor given up. */
 export function createSubscriptionQueue(first: EventSubscription, options: SubscriptionQueueOptions) {
-  const { clock, settings, work } = options
+  const { clock, settings, store, work } = options
   const ready = new Fifo<PendingEvent>()
   const retries = createRetries()
   const results = createAttemptResults(first.id, options, retries)
   let subscription = first
-  let mismatch = filterOf(first.properties)
+  let mismatch = filterOf(store, first)
   let requests = 0
   let eventsUnderWay = 0
   let dropped = false
@@ -89,7 +89,7 @@ export function createSubscriptionQueue(first: EventSubscription, options: Subsc
     /** Applies new settings, to waiting events too. */
     use(next: EventSubscription): void {
       subscription = next
-      mismatch = filterOf(next.properties)
+      mismatch = filterOf(store, next)
     },
     /** Whether the subscription's filter matches an event. */
     matches: (event: AcceptedEvent) =>

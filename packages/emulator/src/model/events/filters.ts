@@ -1,6 +1,13 @@
 // Whether an event matches a filter: subject, `includedEventTypes`, advanced operators, arrays, letter case.
 import { cut } from '../../../../../src/support/text/text.ts'
-import type { AdvancedFilter, StringOperator, SubscriptionFilter } from '../resources/event-subscription.ts'
+import type {
+  AdvancedFilter,
+  EventSubscription,
+  StringOperator,
+  SubscriptionFilter,
+} from '../resources/event-subscription.ts'
+import type { Store } from '../resources/store.ts'
+import { topicTypeAt } from '../resources/topic-types.ts'
 import { type AcceptedEvent, eventSubject, eventType, mappedEvent } from './accepted-event.ts'
 import { type EventText, fieldAt, spelledPath } from './event-text.ts'
 
@@ -13,10 +20,19 @@ const matchMissing: ReadonlySet<string> = new Set(['NumberNotIn', 'StringNotIn']
 /** Says why an event does not match a filter; undefined where the event does. */
 export type Mismatch = (event: AcceptedEvent) => string | undefined
 
-/** Makes the function that tests whether an event matches the filter. */
-export function compileFilter(filter: SubscriptionFilter | undefined): Mismatch {
-  const types = filter?.includedEventTypes
-  const wanted = types && types.length > 0 && !types.includes('All') ? new Set(types) : undefined
+/**
+ * Makes the function that tests whether an event matches the filter.
+ *
+ * @param byDefault the event types where the filter names none. @default all
+ */
+export function compileFilter(filter: SubscriptionFilter | undefined, byDefault?: readonly string[]): Mismatch {
+  const named = filter?.includedEventTypes ?? []
+  const types = named.length > 0 ? named : byDefault
+  const wanted = types && !types.includes('All') ? new Set(types) : undefined
+  const defaultSet =
+    named.length > 0
+      ? ''
+      : `, which includedEventTypes must name: by default the source sends ${shortened(types?.join(', ') ?? '')}`
   const isCaseSensitive = filter?.isSubjectCaseSensitive ?? false
   const fold = isCaseSensitive ? (text: string) => text : (text: string) => text.toLowerCase()
   const { subjectBeginsWith = '', subjectEndsWith = '' } = filter ?? {}
@@ -24,7 +40,8 @@ export function compileFilter(filter: SubscriptionFilter | undefined): Mismatch 
   const arrays = filter?.enableAdvancedFilteringOnArrays ?? false
   const advanced = (filter?.advancedFilters ?? []).map((one) => compileAdvanced(one, arrays))
   return (event) => {
-    if (wanted && !wanted.has(eventType(event))) return `the event has the type ${shortened(eventType(event))}`
+    if (wanted && !wanted.has(eventType(event)))
+      return `the event has the type ${shortened(eventType(event))}${defaultSet}`
     if (begin || end) {
       const subject = fold(eventSubject(event))
       if (!subject.startsWith(begin)) return subjectMismatch(event, `begin with ${shortened(subjectBeginsWith)}`)
@@ -40,9 +57,12 @@ export function compileFilter(filter: SubscriptionFilter | undefined): Mismatch 
 
 const compiled = new WeakMap<object, Mismatch>()
 
-/** The same for the properties of an event subscription, made once for each. */
-export function filterOf(properties: { readonly filter?: SubscriptionFilter | undefined }): Mismatch {
-  const filter = compiled.get(properties) ?? compileFilter(properties.filter)
+/** The same for an event subscription, made once for its settings. */
+export function filterOf(
+  store: Store,
+  { scope, properties }: Pick<EventSubscription, 'scope' | 'properties'>,
+): Mismatch {
+  const filter = compiled.get(properties) ?? compileFilter(properties.filter, topicTypeAt(store, scope)?.byDefault)
   compiled.set(properties, filter)
   return filter
 }
