@@ -273,8 +273,8 @@ export const fields = {
   listenAddress: field({
     ...push,
     otherwise: '`::`, or `0.0.0.0` without IPv6',
-    type: 'IP address or host name',
-    about: 'Address on which the binding listens; a name means its first one, IPv4 before IPv6.',
+    type: 'IP address',
+    about: 'Address on which the binding listens.',
     parse: rules.parseListenAddress,
   }),
   maxConcurrency: withDefault({

@@ -151,8 +151,8 @@ export function parseDeliveryTokens(text: string): readonly Secret[] {
 export const parsePort = (text: string): number => (text === '0' ? 0 : parseInteger(text, 1, 65_535, 'port'))
 
 export function parseListenAddress(text: string): string {
-  if (isIP(text) || /^[A-Za-z0-9.-]{1,253}$/.test(text)) return text
-  throw new BrokenRule('must be an IP address or a host name', 'write it without port and brackets, like 0.0.0.0 or ::')
+  if (isIP(text)) return text
+  throw new BrokenRule('must be an IP address', 'write it without port and brackets, like 0.0.0.0 or ::')
 }
 
 export function parseStorageAccount(text: string): string {

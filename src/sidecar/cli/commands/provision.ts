@@ -1,10 +1,5 @@
 /** The command `provision` prints the plan as lines of fields, or carries it out once. */
-import {
-  deliveryTokenAttribute,
-  type PlannedSubscription,
-  planProvision,
-  provisionOnce,
-} from '../../../binding/upkeep/provision-once.ts'
+
 import type { Endpoints } from '../../../core/endpoints.ts'
 import { BindingError, inWords } from '../../../core/errors.ts'
 import { silentLogger } from '../../../core/logger.ts'
@@ -22,6 +17,12 @@ import {
 import { awaitEnd } from '../../../support/command-line/run-command.ts'
 import type { LinePart, Terminal } from '../../../support/command-line/terminal.ts'
 import { durationWords } from '../../../support/time/clock.ts'
+import {
+  deliveryTokenAttribute,
+  type PlannedSubscription,
+  planProvision,
+  provisionOnce,
+} from '../../shared/provision-once.ts'
 import { type UsableComponent, usableComponents } from '../options/checked-components.ts'
 import { chosenOptions, readComponentOptions } from '../options/component-options.ts'
 import { readDuration } from '../options/duration-option.ts'

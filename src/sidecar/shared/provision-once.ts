@@ -1,11 +1,12 @@
 /** What `init` does with the event subscription, once and without a listener. */
+
+import type { SideOptions } from '../../binding/side.ts'
+import type { SubscriptionControl } from '../../binding/upkeep/subscription-control.ts'
 import { deliveryTokenHeader, ownDeliveryCredential } from '../../core/delivery-credential.ts'
 import type { Secret } from '../../core/secret.ts'
 import type { ParsedMetadata, PushMetadata } from '../../metadata/typed/metadata.ts'
 import type { FailedAttempt, UpsertOutcome } from '../../provision/attempts.ts'
 import type { FieldChange, StayingSetting, Upsert } from '../../provision/decide.ts'
-import type { SideOptions } from '../side-options.ts'
-import type { SubscriptionControl } from './subscription-control.ts'
 
 /** The sides of a component that have event subscriptions, as `parseMetadata` gives them. */
 export type ProvisionedSides = Pick<ParsedMetadata, 'push' | 'pull'>
@@ -77,7 +78,7 @@ const howOf = ({ signal, onAttempt }: ProvisionOptions) =>
   ({ patience: 'timeout', signal, ...(onAttempt && { onAttempt }) }) as const
 
 async function connect({ push, pull }: ProvisionedSides, options: ProvisionOptions): Promise<SubscriptionControl> {
-  const { connectNamespace, connectSubscription } = await import('./subscription-control.ts')
+  const { connectNamespace, connectSubscription } = await import('../../binding/upkeep/subscription-control.ts')
   if (push) return connectSubscription({ ...options, input: push })
   if (pull) return connectNamespace(pull, options)
   throw new TypeError('the component has no input side')
