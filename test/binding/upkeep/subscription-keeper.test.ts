@@ -262,11 +262,11 @@ it('with check repairs nothing, warns of a difference once, and is unwell until 
   const error = new BindingError('TIMEOUT', { what: 'it does not exist' })
   checks[0]?.how.onAttempt?.({ attempt: 1, error, retryInMs: 1, isMissing: true })
   expect(keeper.state()).toEqual({ state: 'missing', why: 'it does not exist' })
-  checks[0]?.end.resolve({ action: 'found', problem: 'other filter (subjectBeginsWith)' })
+  checks[0]?.end.resolve({ action: 'found', problem: 'other filter.subjectBeginsWith' })
   await settle()
-  found.next = { kind: 'changed', problem: 'other filter (subjectBeginsWith)' }
+  found.next = { kind: 'changed', problem: 'other filter.subjectBeginsWith' }
   await look()
-  const problem = 'the event subscription differs from the metadata: other filter (subjectBeginsWith)'
+  const problem = 'the event subscription differs from the metadata: other filter.subjectBeginsWith'
   expect(keeper.state()).toMatchObject({ state: 'provisioned', problem })
   expect(log.lines.filter(({ level }) => level === 'warn')).toHaveLength(1)
   keeper.repair()

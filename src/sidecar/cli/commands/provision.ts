@@ -162,14 +162,10 @@ const planWords: Readonly<Record<PlannedSubscription['action'], readonly [sign: 
 }
 
 function showPlan(plan: PlannedSubscription, terminal: Terminal): void {
-  const { id, action, because, fix, changes, stays, warnings } = plan
+  const { id, action, because, fix, changes, warnings } = plan
   const [sign, words] = planWords[action]
   terminal.parts([sign, { text: `${id} ${words}${because === undefined ? '' : `: ${because}`}` }])
   for (const one of changes) terminal.parts([changePart(one)])
-  for (const { field, value } of stays) {
-    const text = `    = ${field}: ${JSON.stringify(value)} stays: no field of the component sets it`
-    terminal.parts([{ text, tone: 'faint' }])
-  }
   for (const text of warnings) terminal.parts([{ text: `    ! ${text}`, tone: 'warning' }])
   if (fix !== undefined) for (const line of fix.split('\n')) terminal.line(`    ${line}`)
 }
