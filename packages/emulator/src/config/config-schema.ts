@@ -27,8 +27,11 @@ import {
 } from './resource-fields.ts'
 
 /** With an account and its key or a signature, or Azurite's short form. */
-/** The parts of a connection string of Service Bus or Event Hubs, in any order. */
-const brokerParts = [/(^|;)\s*Endpoint=sb:\/\/[^;\s]+/i, /(^|;)\s*SharedAccess(Key|Signature)=[^;]+/i]
+/** Whether a text has the parts of a connection string of Service Bus or Event Hubs, in any order. */
+function isBrokerString(given: string): boolean {
+  const [, endpoint = ''] = /(?:^|;)\s*Endpoint=(sb:\/\/[^;\s]+)/i.exec(given) ?? []
+  return URL.canParse(endpoint) && /(^|;)\s*SharedAccess(Key|Signature)=[^;]+/i.test(given)
+}
 
 /** The namespaces of a provider, each with its connection string. */
 const brokers = (provider: string) =>
@@ -45,9 +48,10 @@ const brokers = (provider: string) =>
         ),
       ),
       connectionString: text
-        .refine((given) => brokerParts.every((part) => part.test(given)), {
-          message: 'must be a connection string: Endpoint=sb://HOST;SharedAccessKeyName=NAME;SharedAccessKey=KEY',
-        })
+        .refine(
+          isBrokerString,
+          'must be a connection string: Endpoint=sb://HOST;SharedAccessKeyName=NAME;SharedAccessKey=KEY',
+        )
         .describe('Its connection string; that of an emulator ends with UseDevelopmentEmulator=true. Required.'),
     }),
   )

@@ -375,6 +375,10 @@ it('the first entry that fits a namespace is taken', async () => {
 
 it.each([
   { what: 'no endpoint', connectionString: 'SharedAccessKeyName=a;SharedAccessKey=hidden' },
+  {
+    what: 'an endpoint that is no URL',
+    connectionString: 'Endpoint=sb://[hidden;SharedAccessKeyName=a;SharedAccessKey=b',
+  },
   { what: 'no key', connectionString: 'Endpoint=sb://127.0.0.1;SharedAccessKeyName=hidden' },
   {
     what: 'an endpoint of another kind',
@@ -398,6 +402,18 @@ it.each(['queue', 'hub'] as const)('an emulator ends while a broker owes the ans
   await asked
   await emulator.close()
   await expect.poll(() => broker.connections.size).toBe(0)
+})
+
+it('attributes and namespaces may have any name that Resource Manager takes', async () => {
+  const resourceId = `${bus}<1>/queues/orders`
+  const deliveryAttributeMappings = ['constructor', '__proto__'].map((name) => ({
+    ...{ name, type: 'Static', properties: { value: 'a' } },
+  }))
+  const { broker, emulator, publish } = await open('queue', { destination: { resourceId, deliveryAttributeMappings } })
+  publish(cloudEvent)
+  await emulator.settled()
+  const [message] = await received(broker.connectionString, 1)
+  expect(Object.entries(message?.applicationProperties ?? {})).toContainEqual(['constructor', 'a'])
 })
 
 it('a queue with sessions that gets an event without one says so', async () => {
