@@ -19,5 +19,6 @@ export const unprobed: Readonly<Record<string, string>> = {
   'broker-message-id': brokers,
   'broker-attributes': brokers,
   'broker-outcomes': brokers,
+  'dead-letter-probation': 'an endpoint that is held back until a time to live has ended takes longer than a run has',
   'handshake-after-reset': 'a run has no endpoint in front of Azure that resets one connection',
 }
