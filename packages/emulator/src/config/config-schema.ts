@@ -26,8 +26,11 @@ import {
   url,
 } from './resource-fields.ts'
 
-/** The parts of a connection string of Service Bus or Event Hubs, in any order. */
-const brokerParts = [/(^|;)\s*Endpoint=sb:\/\/[^;\s]+/i, /(^|;)\s*SharedAccess(Key|Signature)=[^;]+/i]
+/** Whether a text has the parts of a connection string of Service Bus or Event Hubs, in any order. */
+function isBrokerString(given: string): boolean {
+  const [, endpoint = ''] = /(?:^|;)\s*Endpoint=(sb:\/\/[^;\s]+)/i.exec(given) ?? []
+  return URL.canParse(endpoint) && /(^|;)\s*SharedAccess(Key|Signature)=[^;]+/i.test(given)
+}
 
 const functionsHost = url.refine((given) => URL.parse(given)?.pathname === '/', {
   message: 'must be a URL without a path, like http://127.0.0.1:7071: that of the Event Grid trigger is added',
@@ -55,9 +58,10 @@ const brokers = (provider: string) =>
         ),
       ),
       connectionString: text
-        .refine((given) => brokerParts.every((part) => part.test(given)), {
-          message: 'must be a connection string: Endpoint=sb://HOST;SharedAccessKeyName=NAME;SharedAccessKey=KEY',
-        })
+        .refine(
+          isBrokerString,
+          'must be a connection string: Endpoint=sb://HOST;SharedAccessKeyName=NAME;SharedAccessKey=KEY',
+        )
         .describe('Its connection string; that of an emulator ends with UseDevelopmentEmulator=true. Required.'),
     }),
   )
