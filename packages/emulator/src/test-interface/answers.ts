@@ -279,7 +279,7 @@ export const stateAnswer = z.strictObject({
   ),
   more: z.strictObject({ topics: count, subscriptions: count, queues: count }).describe('How many are not listed'),
   ...figures,
-  stream: z.strictObject({ clients: count, missed: count }),
+  stream: z.strictObject({ clients: count }),
   refused: z
     .array(z.strictObject({ at: time, status: z.int(), code: some(text), topic: text, message: some(text) }))
     .describe('The latest 20 refused publishes, newest first'),
