@@ -1,4 +1,4 @@
-/** The options of `emulate`: their help, and what they mean. A UsageError says what a wrong one should look like. */
+/** What each option of `emulate` means, on the command line and as a variable of the environment. */
 import { resolve } from 'node:path'
 import {
   flag,

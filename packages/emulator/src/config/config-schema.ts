@@ -1,4 +1,4 @@
-/** Which fields the emulator's configuration has: names, values, meanings, defaults. Types, JSON Schema, names and docs follow from it. */
+/** Which fields the configuration of the emulator has: types, JSON Schema, names and docs follow from this schema. */
 import { z } from 'zod'
 import { eventSubscriptionSettings } from '../model/resources/event-subscription.ts'
 import { queueSubscriptionSettings } from '../model/resources/namespace.ts'

@@ -1,4 +1,4 @@
-// What can be done with events: publish one as a client would, deliver it again, try it now, look into a queue.
+/** What a caller may do with an event: publish it, deliver it again, try it now, wait for it; and when that is refused. */
 import { randomUUID } from 'node:crypto'
 import { isRecord, readJson } from '../../../../src/support/text/json-text.ts'
 import { suggestName } from '../../../../src/support/text/nearest-name.ts'

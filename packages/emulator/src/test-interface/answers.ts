@@ -1,4 +1,4 @@
-/** What the OpenAPI document says of the answers of the interface, refusals too: of a public interface each member has a schema here. */
+/** What the OpenAPI document says of each answer: a public interface has a schema here for each of its members. */
 import { z } from 'zod'
 import type { TopicView } from '../model/resource-views.ts'
 import { inputSchemas } from '../model/resources/resource.ts'

@@ -1,4 +1,4 @@
-/** Where a running emulator is and how each language is led to it: what `emulate` prints, writes and answers. */
+/** Which addresses, keys and variables lead programs of each language to a running emulator. */
 import type { NamespaceTopicView, StorageView, SystemTopicView, TopicView } from '../model/resource-views.ts'
 import type { Client } from '../model/resources/resource.ts'
 

@@ -1,4 +1,4 @@
-/** When a change is told to the clients of the stream: four times a second, to sixteen at most; a client that does not read is ended, and begins anew. */
+/** When clients of the stream hear of a change: four times a second; who does not read is ended, and begins anew. */
 import type { TrailedEvent } from '../records/event-fate.ts'
 import type { LiveView } from './live-view.ts'
 import { viewEvent } from './shown-resources.ts'

@@ -1,4 +1,4 @@
-/** The OpenAPI document of the interface, made from the schemas that its requests are checked with. */
+/** How the operations of the interface become its OpenAPI document. */
 import type { z } from 'zod'
 import { problem } from './answers.ts'
 import type { TestOperation } from './operation.ts'

@@ -1,4 +1,4 @@
-/** The operations of the interface: method, path, what goes in and comes out, and which member of the emulator answers. */
+/** Which operations the interface has, and which member of the emulator answers each. */
 import { faultSchema } from '../server/faults.ts'
 import { publishLimits } from '../topics/parse-published.ts'
 import {

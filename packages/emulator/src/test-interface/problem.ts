@@ -1,4 +1,4 @@
-/** Refusals of the interface, as RFC 9457 has them: `application/problem+json`. */
+/** How a refusal of the interface looks: `application/problem+json`, RFC 9457. */
 import { STATUS_CODES } from 'node:http'
 
 export const problemType = 'application/problem+json; charset=utf-8'

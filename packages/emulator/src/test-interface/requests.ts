@@ -1,4 +1,4 @@
-/** The requests of the interface: what is checked, and what its OpenAPI document says of them, follows from these schemas. */
+/** What a request of the interface may hold: its check and its OpenAPI document follow from these schemas. */
 import { z } from 'zod'
 import { eventSubscription } from '../config/resource-fields.ts'
 import type { Members } from '../model/schemas.ts'

@@ -1,4 +1,4 @@
-// The start of the page: its parts, the live stream.
+// How the page starts, and which part uses which message of the stream.
 import { readAddress } from './address.js'
 import { byId, countOf, element, timeOf } from './elements.js'
 import { createEventDialog } from './event-dialog.js'
