@@ -26,6 +26,9 @@ import {
   url,
 } from './resource-fields.ts'
 
+/** The most events that the option `pageEvents` keeps. */
+export const mostPageEvents = 5000
+
 /** With an account and its key or a signature, or Azurite's short form. */
 const connectionString = text.regex(
   /^UseDevelopmentStorage=true|(^|;)\s*(AccountKey|SharedAccessSignature)=[^;]+/i,
@@ -141,7 +144,7 @@ export const configSchema = z.strictObject({
   ),
   pageEvents: field(
     'The most events that the page shows: the newest, and of the others those that wait or failed the longest. 5000 at most. Default: 300.',
-    count.max(5000, 'must be 5000 at most'),
+    count.max(mostPageEvents, `must be ${mostPageEvents} at most`),
   ),
   operationDelayMs: field('Milliseconds that a long-running operation takes at least. Default: 0.', milliseconds),
   operationRetryAfter: field(
