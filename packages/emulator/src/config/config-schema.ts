@@ -30,6 +30,26 @@ import {
 export const mostPageEvents = 5000
 
 /** With an account and its key or a signature, or Azurite's short form. */
+/** The namespaces of a provider, each with its own connection string. */
+const brokers = (provider: string) =>
+  list(
+    z.strictObject({
+      resourceId: field(
+        'Resource id of the namespace. Default: each namespace that has no entry of its own.',
+        text.regex(
+          new RegExp(
+            `^/subscriptions/[^/]+/resourceGroups/[^/]+/providers/${provider.replace('.', '\\.')}/namespaces/[^/]+$`,
+            'i',
+          ),
+          `must be the id of a namespace: /subscriptions/.../providers/${provider}/namespaces/{name}`,
+        ),
+      ),
+      connectionString: text
+        .regex(/(^|;)\s*Endpoint=sb:\/\/[^;\s]+/i, 'must be a connection string with Endpoint=sb://')
+        .describe('Its connection string; that of an emulator ends with UseDevelopmentEmulator=true. Required.'),
+    }),
+  )
+
 const connectionString = text.regex(
   /^UseDevelopmentStorage=true|(^|;)\s*(AccountKey|SharedAccessSignature)=[^;]+/i,
   'must be a connection string of a storage account (AccountName=…;AccountKey=…)',
@@ -129,6 +149,15 @@ export const configSchema = z.strictObject({
     'Storage account of the queues that events are delivered to; UseDevelopmentStorage=true is Azurite. Needs the package ' +
       '@azure/storage-queue. Default: none, and event subscriptions of storage queues get a warning.',
     connectionString,
+  ),
+  serviceBus: field(
+    'Where events for queues and topics of Service Bus are sent: to the emulator of Microsoft, or to a namespace in Azure. Needs the ' +
+      'package @azure/service-bus. Default: none, and such event subscriptions get a warning.',
+    brokers('Microsoft.ServiceBus'),
+  ),
+  eventHubs: field(
+    'Where events for event hubs are sent, in the same way. Needs the package @azure/event-hubs. Default: none.',
+    brokers('Microsoft.EventHub'),
   ),
   concurrency: field('Deliveries under way at once, for each event subscription. Default: 64.', count),
   maxPending: field('The most undelivered events. Publishing more is answered 429. Default: 1000000.', count),

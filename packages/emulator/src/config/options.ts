@@ -5,6 +5,7 @@ import { isRecord } from '../../../../src/support/text/json-text.ts'
 import type { DeadLetterStore } from '../dead-letters/write-dead-letters.ts'
 import type { ProbationOptions } from '../delivery/queue/retry-schedule.ts'
 import { type Ingress, type IngressRule, ingressOf, isIngressUrl } from '../delivery/send/ingress.ts'
+import { requireBrokerPackages } from '../delivery/send/message-brokers.ts'
 import type { StorageQueues } from '../delivery/send/storage-queues.ts'
 import { partOfHeap } from '../model/held-bytes.ts'
 import {
@@ -79,11 +80,12 @@ const fileOnly: Readonly<Record<string, string>> = {
 export type ResolvedOptions = ReturnType<typeof resolveOptions>
 
 /**
- * Fills in the defaults. Throws a TypeError that names all that is wrong with the options.
+ * Fills in the defaults. Throws a TypeError that names all that is wrong with the options, and an Error for a missing package.
  * @param persisted the store of generated secrets. @default memory
  */
 export function resolveOptions(given: EventGridEmulatorOptions, persisted: PersistedValues = valuesInMemory()) {
   const options = deliverTo(checked(given))
+  requireBrokerPackages(options)
   const tenantId = options.tenantId ?? emulatorDefaults.tenantId
   const [first = {}, ...more] = options.clients ?? []
   const subscriptions = (options.subscriptions ?? [{}]).map((subscription: AzureSubscriptionOptions) => ({
