@@ -1,4 +1,4 @@
-/** Which fields the emulator's configuration has: names, values, meanings, defaults. Types, JSON Schema, names and docs follow from it. */
+/** Which fields the configuration of the emulator has: types, JSON Schema, names and docs follow from this schema. */
 import { z } from 'zod'
 import { eventSubscriptionSettings } from '../model/resources/event-subscription.ts'
 import { queueSubscriptionSettings } from '../model/resources/namespace.ts'
@@ -25,6 +25,9 @@ import {
   topic,
   url,
 } from './resource-fields.ts'
+
+/** The most events that the option `pageEvents` keeps. */
+export const mostPageEvents = 5000
 
 /** Whether a text has the parts of a connection string of Service Bus or Event Hubs, in any order. */
 function isBrokerString(given: string): boolean {
@@ -199,7 +202,7 @@ export const configSchema = z.strictObject({
   ),
   pageEvents: field(
     'The most events that the page shows: the newest, and of the others those that wait or failed the longest. 5000 at most. Default: 300.',
-    count.max(5000, 'must be 5000 at most'),
+    count.max(mostPageEvents, `must be ${mostPageEvents} at most`),
   ),
   operationDelayMs: field('Milliseconds that a long-running operation takes at least. Default: 0.', milliseconds),
   operationRetryAfter: field(
