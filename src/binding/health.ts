@@ -1,7 +1,7 @@
 /** Whether each side is healthy, degraded or unhealthy, why, and whether it is ready. */
 import type { Handling, RecentCounts } from '../dispatch/handler.ts'
 import { otherCredential } from '../listener/log-events.ts'
-import { createPullCounts, type PullCounts } from '../receiver/held-events.ts'
+import { createPullCounts, type PullCounts } from '../receiver/pull-counts.ts'
 import type { SubscriptionState } from './upkeep/subscription-state.ts'
 
 /**
