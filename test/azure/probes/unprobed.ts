@@ -14,11 +14,11 @@ export const unprobed: Readonly<Record<string, string>> = {
   'blob-delete-version': blobs,
   'blob-batch': blobs,
   'blob-container-deleted': blobs,
-  'dead-letter-probation': 'an endpoint that is held back until a time to live has ended takes longer than a run has',
   'broker-message': brokers,
   'broker-properties': brokers,
   'broker-message-id': brokers,
   'broker-attributes': brokers,
   'broker-outcomes': brokers,
+  'dead-letter-probation': 'an endpoint that is held back until a time to live has ended takes longer than a run has',
   'handshake-after-reset': 'a run has no endpoint in front of Azure that resets one connection',
 }
