@@ -10,12 +10,16 @@ import { Readable } from 'node:stream'
 import tls, { type SecureContext } from 'node:tls'
 import {
   createDefaultHttpClient,
-  createPipelineFromOptions,
-  decompressResponsePolicyName,
+  createEmptyPipeline,
+  logPolicy,
+  type Pipeline,
   type PipelinePolicy,
   type PipelineRequest,
   type PipelineResponse,
+  proxyPolicy,
   RestError,
+  setClientRequestIdPolicy,
+  userAgentPolicy,
 } from '@azure/core-rest-pipeline'
 import type { Endpoints } from '../core/endpoints.ts'
 import { metadataInvalid } from '../metadata/fields/faults.ts'
@@ -33,26 +37,35 @@ export interface RequestOptions {
   readonly answerLimit?: AnswerLimit
 }
 
-/** Callers try again themselves, and a redirect would carry the credential elsewhere. */
-const sentOnce = {
+const userAgent = { userAgentPrefix: 'eventgrid-binding' }
+
+/** The options of a client of the SDKs. Callers try again themselves, and a redirect would carry the credential elsewhere. */
+export const clientOptions = (options: RequestOptions) => ({
   retryOptions: { maxRetries: 0 },
   redirectOptions: { maxRetries: 0 },
-  userAgentOptions: { userAgentPrefix: 'eventgrid-binding' },
-}
-
-/** The options of a client of the SDKs. @param more further policies, which see the request last */
-export const clientOptions = (options: RequestOptions, more: readonly PipelinePolicy[] = []) => ({
-  ...sentOnce,
-  additionalPolicies: [...policiesOf(options), ...more].map((policy) => ({ policy, position: 'perRetry' as const })),
+  userAgentOptions: userAgent,
+  additionalPolicies: policiesOf(options).map((policy) => ({ policy, position: 'perRetry' as const })),
 })
+
+/**
+ * What a request to a data plane goes through: of the SDK's policies those that add something to the request, and ours. None tries again,
+ * follows a redirect or decompresses.
+ *
+ * @param more further policies, which see the request last
+ */
+export function createPipeline(options: RequestOptions, more: readonly PipelinePolicy[] = []): Pipeline {
+  const pipeline = createEmptyPipeline()
+  for (const policy of [proxyPolicy(), userAgentPolicy(userAgent), setClientRequestIdPolicy()])
+    pipeline.addPolicy(policy)
+  for (const policy of [...policiesOf(options), logPolicy(), ...more])
+    pipeline.addPolicy(policy, { afterPhase: 'Sign' })
+  return pipeline
+}
 
 /** Sends a request that no client of the SDKs sends. */
 export function createSendOnce(options: RequestOptions) {
   const client = createDefaultHttpClient()
-  const pipeline = createPipelineFromOptions(sentOnce)
-  for (const policy of policiesOf(options)) pipeline.addPolicy(policy, { afterPhase: 'Retry' })
-  // The bounds of answers are on bytes as they arrive.
-  pipeline.removePolicy({ name: decompressResponsePolicyName })
+  const pipeline = createPipeline(options)
   return (request: PipelineRequest): Promise<PipelineResponse> => pipeline.sendRequest(client, request)
 }
 
@@ -106,8 +119,12 @@ export function createAnswerLimitPolicy(limit: AnswerLimit): PipelinePolicy {
       const response = await next(request)
       request.streamResponseStatusCodes = noStatusCodes
       const { readableStreamBody, ...rest } = response
-      const body = readableStreamBody && (await readBounded(readableStreamBody, limit))
-      return { ...rest, bodyAsText: body?.toString() ?? '' }
+      try {
+        const body = readableStreamBody && (await readBounded(readableStreamBody, limit))
+        return { ...rest, bodyAsText: body?.toString() ?? '' }
+      } catch (error) {
+        throw request.abortSignal?.aborted ? new DOMException('the request was aborted', 'AbortError') : error
+      }
     },
   }
 }

@@ -60,6 +60,7 @@ type State = 'new' | 'initializing' | 'ready' | 'closed'
 export class Binding implements BindingComponent {
   readonly #givenEndpoints: Endpoints | undefined
   readonly #credentialGiven: boolean
+  readonly #hasFastify: boolean
   readonly #logger: Logger
   readonly #input: InputSlot
   readonly #output: OutputSlot
@@ -80,6 +81,7 @@ export class Binding implements BindingComponent {
     const { onEvent, onError, credential: hostCredential, fastify } = options
     this.#givenEndpoints = options.endpoints
     this.#credentialGiven = hostCredential !== undefined
+    this.#hasFastify = fastify !== undefined
     // Twice: the host's logger may throw, and so may a span of its SDK.
     this.#logger = unfailing(withTrace(unfailing(options.logger ?? silentLogger)))
     const logger = this.#logger
@@ -189,11 +191,22 @@ export class Binding implements BindingComponent {
       credentialGiven: this.#credentialGiven,
       allowAnyPort: true,
     })
-    const warnings = metadata.warnings.map(describeIssue)
+    const warnings = [...metadata.warnings.map(describeIssue), ...this.#idleOptions(metadata)]
     for (const warning of warnings) if (!this.#warned.includes(warning)) this.#logger.warn(warning)
     this.#warned = warnings
     this.#secrets = [...new Set([...secretsOf(metadata), ...this.#secrets])].slice(0, maxSecrets)
     return metadata
+  }
+
+  /** Warnings of options that do nothing for this component. */
+  #idleOptions({ push, pull, output }: ParsedMetadata): readonly string[] {
+    const asks = push?.credential ?? pull?.credential ?? (output?.authentication.kind === 'entra' || undefined)
+    return [
+      ...(this.#hasFastify && !push ? ['the option fastify does nothing: this component has no listener'] : []),
+      ...(this.#credentialGiven && !asks
+        ? ['the option credential does nothing: this component goes by keys alone']
+        : []),
+    ]
   }
 
   /** A `close` may come while something else is awaited. */

@@ -1,4 +1,5 @@
 /** What a caller may give as a payload of `create`, and the event that is made of data. */
+import { isUtf8 } from 'node:buffer'
 import { isDeepStrictEqual, types } from 'node:util'
 import { BindingError, type PayloadDetails } from '../core/errors.ts'
 import { decodedData } from '../core/event.ts'
@@ -29,9 +30,7 @@ export function readPayload(payload: unknown): Payload {
   const bytes = asBytes(payload)
   if (bytes === undefined) return parsed(jsonOf(payload))
   if (bytes.length === 0) throw invalidPayload('the payload is empty', 'give an event, or data to make one of')
-  const text = asUtf8(bytes)
-  const value = text === undefined ? undefined : structured(text)
-  return value ?? { kind: 'bytes', bytes: Buffer.from(bytes) }
+  return (isUtf8(bytes) && structured(bytes.toString())) || { kind: 'bytes', bytes: Buffer.from(bytes) }
 }
 
 /** The bytes of a value, not copied; `undefined` for other values. A transferred buffer is empty. */
@@ -59,17 +58,6 @@ export function kindOf(value: unknown): string {
 /** The error of a payload that can't be published. */
 export function invalidPayload(what: string, fix: string, details?: PayloadDetails): BindingError {
   return new BindingError('PAYLOAD_INVALID', { what, fix, details })
-}
-
-const utf8 = new TextDecoder('utf-8', { fatal: true })
-
-/** The text that bytes are, without a byte order mark; `undefined` where they are no UTF-8. */
-function asUtf8(bytes: Buffer): string | undefined {
-  try {
-    return utf8.decode(bytes)
-  } catch {
-    return undefined
-  }
 }
 
 /** The object or array that a text holds, if it holds one. A byte order mark is no part of it. */

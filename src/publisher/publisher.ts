@@ -91,8 +91,8 @@ export function createPublisher(options: PublisherOptions) {
       logger.warn('closed before all events were published', { calls: open.length, events: room.held().events })
     for (const call of open) call.reject(closedError(idsOf(call)))
     closing.abort()
-    await queue.idle()
     client.close()
+    await queue.idle()
     doubts.close()
   }
 

@@ -4,7 +4,8 @@ import { BindingError } from '../core/errors.ts'
 import type { EventSchema } from '../metadata/typed/metadata.ts'
 import type { SteadyClock } from '../support/time/clock.ts'
 import type { WireEvent } from './events.ts'
-import type { FailedRequest, SentRequest } from './topic.ts'
+import type { FailedRequest } from './rejection.ts'
+import type { SentRequest } from './topic.ts'
 
 /** The accepted events of a call. */
 export interface PublishReceipt {

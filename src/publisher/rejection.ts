@@ -1,7 +1,44 @@
-/** What follows where the topic did not take events: another attempt, halves, or the error of each `create`. */
+/** A topic that did not take events: how the request failed, and what follows: another attempt, halves, or the error of each `create`. */
+import { isRestError } from '@azure/core-rest-pipeline'
+import { NoTokenError } from '../azure/refusals/entra-refusal.ts'
+import { certificateRemedy, silenceRemedy } from '../azure/refusals/remedies.ts'
 import { explainTopicRefusal, type TopicRefusalContext } from '../azure/refusals/topic-refusal.ts'
 import { BindingError, type PublishErrorCode } from '../core/errors.ts'
-import type { FailedRequest } from './topic.ts'
+
+/** How a request ended whose events were not accepted. Its texts hold no query, no key and no control characters. */
+export type FailedRequest =
+  | {
+      readonly kind: 'answered'
+      readonly status: number
+      /** Event Grid's message, shortened; empty where it gave none. */
+      readonly message: string
+      readonly requestId: string | undefined
+      readonly retryAfterMs: number | undefined
+      /** Nothing of it shows that it is Event Grid's: it may be of a proxy or another server. */
+      readonly isForeign: boolean
+    }
+  /** An answer began, and its body did not come to its end. The events may have been published. */
+  | { readonly kind: 'unfinished'; readonly status: number; readonly reason: string }
+  /** No answer: the connection failed or timed out. The events may have been published. */
+  | {
+      readonly kind: 'unreachable'
+      readonly reason: string
+      readonly fix?: string | undefined
+      readonly permanent: boolean
+      /** The host name does not exist in DNS. */
+      readonly noSuchHost?: boolean
+      /** No connection came about, so the topic has not got the events. */
+      readonly notSent?: boolean
+    }
+  /** There was no token to send. */
+  | {
+      readonly kind: 'no-token'
+      readonly reason: string
+      /** What to do about it, where the credential said so. */
+      readonly fix: string | undefined
+      readonly permanent: boolean
+      readonly retryAfterMs: number | undefined
+    }
 
 /** Decides what follows from a failure (pure): `split` halves a joint request and fails a single call. */
 export function decideRetry(answer: FailedRequest): 'retry' | 'split' | 'give up' {
@@ -83,4 +120,54 @@ function explain(failure: FailedRequest, context: RejectionContext): Explanation
 function usualAnswer(status: number): string {
   if (status >= 400) return ''
   return status === 200 ? ', which is not an answer of Event Grid' : ', where Event Grid answers 200'
+}
+
+/** @param status that of an answer that began, and did not end */
+export function readNoAnswer(
+  error: unknown,
+  status: number | undefined,
+  url: string,
+  clean: (text: string) => string,
+): FailedRequest {
+  const noToken = readTokenFailure(error)
+  if (noToken) return noToken
+  const code = isRestError(error) ? error.code : undefined
+  const said = error instanceof Error ? clean(error.message) || error.name : 'unknown'
+  const reason = code && !said.includes(code) ? `${code} ${said}` : said
+  if (status !== undefined) return unanswered(status, reason)
+  const noSuchHost = code === 'ENOTFOUND'
+  const lasting = certificateRemedy(code, url)
+  return {
+    kind: 'unreachable',
+    reason,
+    fix: noSuchHost ? noSuchHostRemedy : (lasting ?? silenceRemedy(code, url)),
+    permanent: !isRestError(error) || lasting !== undefined,
+    noSuchHost,
+    notSent: isBeforeRequest(code, said),
+  }
+}
+
+/** Codes of a connection that did not come about. Node gives a connection that ends in the TLS handshake no code of its own. */
+const isBeforeRequest = (code: string | undefined, said: string): boolean =>
+  /^(ENOTFOUND|EAI_\w+|ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|EPROTO|ERR_SSL_\w+|ERR_TLS_\w+)$/.test(code ?? '') ||
+  certificateRemedy(code) !== undefined ||
+  said.includes('before secure TLS connection was established')
+
+/** @param status that of an answer that began */
+export const unanswered = (status: number | undefined, reason: string): FailedRequest =>
+  status === undefined ? { kind: 'unreachable', reason, permanent: false } : { kind: 'unfinished', status, reason }
+
+/** A proxy of the environment is looked up in place of the topic. */
+const noSuchHostRemedy = 'check the host name of topicEndpoint, and that of a proxy (HTTPS_PROXY)'
+
+/** The failure of a credential: Entra refused the client, or could not be asked. */
+function readTokenFailure(error: unknown): FailedRequest | undefined {
+  if (error instanceof NoTokenError) {
+    const { message: reason, fix, retryAfterMs } = error
+    return { kind: 'no-token', reason, fix, permanent: fix !== undefined, retryAfterMs }
+  }
+  if (error instanceof BindingError) {
+    return { kind: 'no-token', reason: error.what, fix: error.fix, permanent: true, retryAfterMs: undefined }
+  }
+  return undefined
 }

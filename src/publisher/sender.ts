@@ -2,7 +2,7 @@
 import type { BindingError } from '../core/errors.ts'
 import type { LogFields, Logger } from '../core/logger.ts'
 import { retryPause } from '../support/time/back-off.ts'
-import { pause, type SteadyClock, withLimit } from '../support/time/clock.ts'
+import { pause, type SteadyClock } from '../support/time/clock.ts'
 import type { WireEvent } from './events.ts'
 import type { FailedSend, PublishCall, SendOutcome } from './queue.ts'
 import { decideRetry } from './rejection.ts'
@@ -32,30 +32,25 @@ export function createSender(options: SenderOptions) {
   const { client, tracing, limits, clock, logger, random, signal, explain } = options
   let lastFailure: string | undefined
 
-  async function sendOnce(calls: readonly PublishCall[], first: PublishCall, number: number): Promise<TopicAnswer> {
+  /** Sends the next request of each call together. */
+  function sendOnce(calls: readonly PublishCall[], first: PublishCall, number: number): Promise<TopicAnswer> {
     const left = Math.max(...calls.map(({ deadline }) => deadline)) - clock.elapsed()
-    const events = nextEvents(calls)
-    const send = (limit: AbortSignal) => {
-      const sent = client.send(first.schema, events, limit)
+    const events = calls.flatMap(nextEvents)
+    return tracing.request(calls, events.length, () => {
+      const sent = client.send(first.schema, events, Math.max(0, Math.min(limits.attemptTimeoutMs, left)))
       for (const call of calls) call.attempt = { number, sent }
       return sent.answer
-    }
-    const answer = await withLimit(
-      { clock, ms: Math.max(0, Math.min(limits.attemptTimeoutMs, left)), signal },
-      (limit) => tracing.request(calls, events.length, () => send(limit)),
-    )
-    for (const call of calls) call.attempt = undefined
-    return answer
+    })
   }
 
-  function accepted(calls: readonly PublishCall[], requestId: string | undefined): 'accepted' {
+  function accepted(calls: readonly PublishCall[], requestId: string | undefined): void {
     lastFailure = undefined
     for (const call of calls) {
       call.lastFailure = undefined
       call.done.requests += 1
       if (requestId !== undefined) call.done.requestIds.push(requestId)
+      if (call.done.requests === call.requests.length) call.resolve()
     }
-    return 'accepted'
   }
 
   /** Decides what follows from a failure; rejects the calls that gain nothing by another attempt. */
@@ -88,45 +83,36 @@ export function createSender(options: SenderOptions) {
     return { pauseMs }
   }
 
-  /** Sends one request of each call together until it is accepted, refused, or out of time. */
-  async function sendRound(
-    calls: readonly PublishCall[],
-    onBackOff: (waits: boolean) => void,
-  ): Promise<SendOutcome | 'accepted'> {
-    let live = calls
-    for (let attempts = 1; ; attempts++) {
-      live = live.filter(({ settled }) => !settled)
-      const [first] = live
-      if (!first || signal.aborted) return 'settled'
-      const answer = await sendOnce(live, first, attempts)
-      if (answer.kind === 'accepted') return accepted(live, answer.requestId)
-      if (signal.aborted) return 'settled'
-      const outcome = failed(live, first, { answer, attempts })
-      if (typeof outcome === 'string') return outcome
-      onBackOff(true)
-      await pause(clock, outcome.pauseMs, signal)
-      onBackOff(false)
-    }
-  }
-
   return {
     /** Sends calls together in one request, or a single call in all of its requests, one after the other. Never rejects. */
     async send(calls: readonly PublishCall[], onBackOff: (waits: boolean) => void): Promise<SendOutcome> {
-      const rounds = Math.max(0, ...calls.map(({ requests }) => requests.length))
-      for (let round = 0; round < rounds; round++) {
-        const outcome = await sendRound(calls, onBackOff)
-        if (outcome !== 'accepted') return outcome
+      let attempts = 0
+      for (;;) {
+        const open = calls.filter(({ settled }) => !settled)
+        const [first] = open
+        if (!first || signal.aborted) return 'settled'
+        attempts += 1
+        const answer = await sendOnce(open, first, attempts)
+        for (const call of open) call.attempt = undefined
+        if (answer.kind === 'accepted') {
+          accepted(open, answer.requestId)
+          attempts = 0
+          continue
+        }
+        if (signal.aborted) return 'settled'
+        const outcome = failed(open, first, { answer, attempts })
+        if (typeof outcome === 'string') return outcome
+        onBackOff(true)
+        await pause(clock, outcome.pauseMs, signal)
+        onBackOff(false)
       }
-      for (const call of calls) if (call.done.requests === call.requests.length) call.resolve()
-      return 'settled'
     },
     /** Why the last request failed for a reason unrelated to its events; `undefined` after an accepted one. */
     lastFailure: () => lastFailure,
   }
 }
 
-const nextEvents = (calls: readonly PublishCall[]): readonly WireEvent[] =>
-  calls.flatMap(({ requests, done }) => requests[done.requests] ?? [])
+const nextEvents = ({ requests, done }: PublishCall): readonly WireEvent[] => requests[done.requests] ?? []
 
 /** When a call gains nothing by another attempt. A host name that does not exist rarely comes to exist within a minute. */
 function giveUpAt(call: PublishCall, answer: TopicAnswer, limits: AttemptLimits): number {
@@ -135,7 +121,7 @@ function giveUpAt(call: PublishCall, answer: TopicAnswer, limits: AttemptLimits)
 }
 
 function logFields(calls: readonly PublishCall[], answer: FailedSend['answer']): LogFields {
-  const events = nextEvents(calls).length
+  const events = calls.flatMap(nextEvents).length
   const reason = answer.kind === 'answered' ? answer.message : answer.reason
   return { reason, events, ...('status' in answer && { status: answer.status }) }
 }

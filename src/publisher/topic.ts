@@ -1,22 +1,26 @@
-/** One request to a topic, by the SDK's client and with our own body, and what became of it. */
+/** One request to a topic, by the SDK's client and with our own body, and what its answer means. */
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { Agent, type IncomingMessage, request as requestByHttp } from 'node:http'
+import { Agent, type ClientRequest, type IncomingMessage, request as requestByHttp } from 'node:http'
 import { request as requestByHttps } from 'node:https'
+import { urlToHttpOptions } from 'node:url'
 import {
   createHttpHeaders,
   type HttpClient,
-  isRestError,
   type PipelinePolicy,
   type PipelineResponse,
   RestError,
 } from '@azure/core-rest-pipeline'
 import { AzureKeyCredential, EventGridPublisherClient } from '@azure/eventgrid'
-import { clientOptions, openConnections, readRequestId, readRetryAfter, refuseUnusableProxy } from '../azure/http.ts'
-import { NoTokenError } from '../azure/refusals/entra-refusal.ts'
-import { certificateRemedy, silenceRemedy } from '../azure/refusals/remedies.ts'
+import {
+  createPipeline,
+  openConnections,
+  readBounded,
+  readRequestId,
+  readRetryAfter,
+  refuseUnusableProxy,
+} from '../azure/http.ts'
 import type { RenewableCredential } from '../azure/token-keeper.ts'
 import type { Endpoints } from '../core/endpoints.ts'
-import { BindingError } from '../core/errors.ts'
 import { querySecrets, scrub } from '../core/scrub.ts'
 import { namespaceApiVersion } from '../core/versions.ts'
 import { isNamespaceTopic } from '../metadata/fields/addresses.ts'
@@ -26,6 +30,7 @@ import { isRecord, readJson } from '../support/text/json-text.ts'
 import { cut } from '../support/text/text.ts'
 import type { SteadyClock } from '../support/time/clock.ts'
 import type { WireEvent } from './events.ts'
+import { type FailedRequest, readNoAnswer, unanswered } from './rejection.ts'
 
 export type TopicClient = ReturnType<typeof createTopicClient>
 
@@ -39,11 +44,14 @@ export interface TopicClientOptions {
 
 /** A request that was sent. */
 export interface SentRequest {
-  /** Never rejects: failures are answers too. Comes at once when the signal of the request aborts. */
+  /** Never rejects: failures are answers too. */
   readonly answer: Promise<TopicAnswer>
   /** The status of an answer that has begun; `undefined` before that, and once the answer has ended. */
   begun(): number | undefined
 }
+
+/** How a request to the topic ended. */
+export type TopicAnswer = { readonly kind: 'accepted'; readonly requestId: string | undefined } | FailedRequest
 
 /** The most bytes of an answer that are read. Event Grid's errors have a few hundred. */
 const maxAnswerBytes = 65_536
@@ -69,7 +77,7 @@ export function publishUrl(topicEndpoint: string): URL {
  * The SDK authenticates and sends; content type and body are ours. Its `CloudEvent` schema would turn an array in
  * `data` into an object, refuse text, round `time` to milliseconds and invent `datacontenttype`; its `EventGrid`
  * schema would drop `metadataVersion` and round `eventTime`; and all would make JSON anew of events that are JSON.
- * So it is asked to send no events, and a policy puts the body in.
+ * So it is asked to send no events, and its HTTP client puts the body in.
  *
  * @throws BindingError METADATA_INVALID where the topic would be asked through a proxy of an unknown kind
  */
@@ -86,54 +94,64 @@ export function createTopicClient({ output, credential, endpoints, clock }: Topi
     (await credential?.getToken(environment.topicScope, { abortSignal: closing.signal })) ?? null
   const entra = credential && { credential, scope: environment.topicScope }
   const policies = isNamespaceTopic(href) ? [createNamespacePolicy(key)] : []
-  const answerLimit = { maxBytes: maxAnswerBytes, longer: 'cut' } as const
-  const client = new EventGridPublisherClient(
-    href,
-    'Custom',
-    key === undefined ? { getToken } : new AzureKeyCredential(key),
-    {
-      ...clientOptions({ connect: connections.policy, entra, answerLimit }, policies),
-      httpClient,
-      allowInsecureConnection: isPlain && isLoopback(hostname),
-    },
-  )
+  // `pipeline` is an option of the SDK's `ServiceClient`, to which this client hands all of them.
+  const options = {
+    pipeline: createPipeline({ connect: connections.policy, entra }, policies),
+    httpClient: createSendingClient(),
+    allowInsecureConnection: isPlain && isLoopback(hostname),
+  }
+  const keyOrToken = key === undefined ? { getToken } : new AzureKeyCredential(key)
+  const client = new EventGridPublisherClient(href, 'Custom', keyOrToken, options)
   const secrets = [...(key === undefined ? [] : [key]), ...querySecrets(topicEndpoint)]
   const clean = (text: string) => scrub(text, secrets)
+  /** Ends each request that is under way. */
+  const open = new Set<() => void>()
 
-  async function publish(sending: Sending, schema: EventSchema, abortSignal: AbortSignal): Promise<TopicAnswer> {
-    const customHeaders = { 'content-type': contentTypes[schema] }
+  async function publish(sending: Sending): Promise<TopicAnswer> {
     let response: PipelineResponse | undefined
-    let error: unknown
     const onResponse = (heard: PipelineResponse) => {
       response = heard
     }
     try {
-      await sendings.run(sending, () => client.send([], { abortSignal, requestOptions: { customHeaders }, onResponse }))
-    } catch (reason) {
-      // What the SDK thinks of an answer is no matter: it takes a page for a success.
-      error = reason
+      await sendings.run(sending, () => client.send([], { onResponse }))
+    } catch (error) {
+      return readNoAnswer(error, sending.begun, href, clean)
     }
-    return response ? readAnswer(response, error, clean, clock.now()) : readNoAnswer(error, sending.begun, href, clean)
+    return response ? readAnswer(response, clean, clock.now()) : unanswered(undefined, 'no answer')
   }
 
   return {
-    /** Sends events in one request, which ends when `signal` aborts. */
-    send(schema: EventSchema, events: readonly WireEvent[], signal: AbortSignal): SentRequest {
-      const sending: Sending = { body: bodyOf(events), begun: undefined }
-      const ending = new AbortController()
-      const late = new Promise<TopicAnswer>((resolve) => {
-        const give = () => {
-          ending.abort()
-          resolve(unanswered(sending.begun, 'no answer in time'))
-        }
-        if (signal.aborted) give()
-        else signal.addEventListener('abort', give, { once: true })
-      })
+    /** Sends events in one request, which ends after so many milliseconds at the latest, and by `close`. */
+    send(schema: EventSchema, events: readonly WireEvent[], ms: number): SentRequest {
+      const contentType = contentTypes[schema]
+      const sending: Sending = {
+        body: bodyOf(events),
+        contentType,
+        outgoing: undefined,
+        begun: undefined,
+        isOver: false,
+      }
+      const { promise, resolve } = Promise.withResolvers<TopicAnswer>()
+      const end = (answer: TopicAnswer) => {
+        cancel()
+        open.delete(giveUp)
+        resolve(answer)
+      }
       // A token that is still asked for does not hold up the answer.
-      return { answer: Promise.race([publish(sending, schema, ending.signal), late]), begun: () => sending.begun }
+      const giveUp = () => {
+        sending.isOver = true
+        end(unanswered(sending.begun, 'no answer in time'))
+        sending.outgoing?.destroy()
+      }
+      const cancel = clock.setTimer(ms, giveUp)
+      open.add(giveUp)
+      void publish(sending).then(end)
+      return { answer: promise, begun: () => sending.begun }
     },
+    /** Ends the requests that are under way, and the connections. */
     close() {
       closing.abort()
+      for (const giveUp of open) giveUp()
       connections.close()
     },
   }
@@ -154,10 +172,15 @@ function bodyOf(events: readonly WireEvent[]): Buffer {
   return body
 }
 
-/** A request under way: what it sends, and the status of an answer that has begun and not ended. */
+/** A request under way. */
 interface Sending {
   readonly body: Buffer
+  readonly contentType: string
+  outgoing: ClientRequest | undefined
+  /** The status of an answer that has begun and not ended. */
   begun: number | undefined
+  /** Nobody waits for it any more: it is not sent. */
+  isOver: boolean
 }
 
 /** Each request finds what it sends here: the SDK has no way to hand it on. */
@@ -179,84 +202,70 @@ function createNamespacePolicy(key: string | undefined): PipelinePolicy {
 }
 
 /**
- * Sends the body of {@link Sending} in place of the SDK's; each answer has its body as a stream. The SDK's own client would never notice an
- * answer of 101.
+ * Sends the body of {@link Sending} in place of the SDK's, and reads the answer up to {@link maxAnswerBytes}. The SDK's own client would
+ * never notice an answer of 101.
  */
-const httpClient: HttpClient = {
-  sendRequest(request) {
-    const { url, method, headers, agent, abortSignal, requestOverrides } = request
-    const isPlain = !url.startsWith('https:')
-    return new Promise<PipelineResponse>((resolve, reject) => {
-      const sending = sendings.getStore()
-      if (!sending) throw new Error('a request that nobody made')
-      if (isPlain && !request.allowInsecureConnection) throw new Error('plain http is for loopback addresses only')
-      const outgoing = (isPlain ? requestByHttp : requestByHttps)(url, {
-        method,
-        headers: headers.toJSON(),
-        ...(agent instanceof Agent && { agent }),
-        ...(abortSignal instanceof AbortSignal && { signal: abortSignal }),
-        ...requestOverrides,
-      })
-      const answer = (incoming: IncomingMessage) => {
-        sending.begun = incoming.statusCode
-        incoming.once('end', () => {
-          sending.begun = undefined
+function createSendingClient(): HttpClient {
+  /** Where the last request went: the next one goes there too. */
+  let target: Partial<ReturnType<typeof targetOf>> = {}
+  return {
+    sendRequest(request) {
+      const { url, method, headers, agent, requestOverrides } = request
+      const isPlain = !url.startsWith('https:')
+      return new Promise<PipelineResponse>((resolve, reject) => {
+        const sending = sendings.getStore()
+        if (!sending || sending.isOver) throw new Error('a request that nobody waits for')
+        if (isPlain && !request.allowInsecureConnection) throw new Error('plain http is for loopback addresses only')
+        headers.set('content-type', sending.contentType)
+        if (target.url !== url) target = targetOf(url)
+        const { hostname, port, path } = target
+        const outgoing = (isPlain ? requestByHttp : requestByHttps)({
+          hostname,
+          port,
+          path,
+          method,
+          headers: headers.toJSON(),
+          ...(agent instanceof Agent && { agent }),
+          ...requestOverrides,
         })
-        const given = Object.entries(incoming.headers).map(([name, value]) => [name, String(value)])
-        const answered = createHttpHeaders(Object.fromEntries(given))
-        resolve({ request, status: incoming.statusCode ?? 0, headers: answered, readableStreamBody: incoming })
-      }
-      outgoing.on('response', answer)
-      outgoing.on('upgrade', (incoming, socket) => {
-        answer(incoming)
-        socket.destroy()
+        sending.outgoing = outgoing
+        const answer = (incoming: IncomingMessage) => {
+          sending.begun = incoming.statusCode
+          const read = (body: Buffer) => {
+            sending.begun = undefined
+            resolve({
+              request,
+              status: incoming.statusCode ?? 0,
+              headers: headersOf(incoming),
+              bodyAsText: body.toString(),
+            })
+          }
+          readBounded(incoming, { maxBytes: maxAnswerBytes, longer: 'cut' }).then(read, reject)
+        }
+        outgoing.on('response', answer)
+        outgoing.on('upgrade', (incoming, socket) => {
+          answer(incoming)
+          socket.destroy()
+        })
+        outgoing.on('error', ({ message, code = RestError.REQUEST_SEND_ERROR }: NodeJS.ErrnoException) =>
+          reject(new RestError(message, { code, request })),
+        )
+        outgoing.end(sending.body)
       })
-      outgoing.on('error', ({ message, code = RestError.REQUEST_SEND_ERROR }: NodeJS.ErrnoException) =>
-        reject(new RestError(message, { code, request })),
-      )
-      outgoing.end(sending.body)
-    })
-  },
+    },
+  }
 }
 
-/** How one request to the topic ended. Its texts hold no query, no key and no control characters. */
-export type TopicAnswer =
-  | { readonly kind: 'accepted'; readonly requestId: string | undefined }
-  | {
-      readonly kind: 'answered'
-      readonly status: number
-      /** Event Grid's message, shortened; empty where it gave none. */
-      readonly message: string
-      readonly requestId: string | undefined
-      readonly retryAfterMs: number | undefined
-      /** Nothing of it shows that it is Event Grid's: it may be of a proxy or another server. */
-      readonly isForeign: boolean
-    }
-  /** An answer began, and its body did not come to its end. The events may have been published. */
-  | { readonly kind: 'unfinished'; readonly status: number; readonly reason: string }
-  /** No answer: the connection failed or timed out. The events may have been published. */
-  | {
-      readonly kind: 'unreachable'
-      readonly reason: string
-      readonly fix?: string | undefined
-      readonly permanent: boolean
-      /** The host name does not exist in DNS. */
-      readonly noSuchHost?: boolean
-      /** No connection came about, so the topic has not got the events. */
-      readonly notSent?: boolean
-    }
-  /** There was no token to send. */
-  | {
-      readonly kind: 'no-token'
-      readonly reason: string
-      /** What to do about it, where the credential said so. */
-      readonly fix: string | undefined
-      readonly permanent: boolean
-      readonly retryAfterMs: number | undefined
-    }
+function targetOf(url: string) {
+  const { hostname, port, path } = urlToHttpOptions(new URL(url))
+  return { url, hostname, port, path }
+}
 
-/** How a request ended whose events were not accepted. */
-export type FailedRequest = Exclude<TopicAnswer, { kind: 'accepted' }>
+function headersOf({ headers: given }: IncomingMessage) {
+  const headers = createHttpHeaders()
+  for (const name in given) headers.set(name, String(given[name]))
+  return headers
+}
 
 /** Characters of a page that an error shows. */
 const maxShownPage = 200
@@ -264,12 +273,9 @@ const maxShownPage = 200
 /**
  * What an answer means. Event Grid accepts with 200 and an empty body, a namespace with `{}`. Any other text is believed with Event Grid's
  * id of the request alone; a page and an error are not, for the login page of Entra has such an id too.
- *
- * @param error with which the SDK has refused it
  */
 export function readAnswer(
   { status, headers, bodyAsText }: PipelineResponse,
-  error: unknown,
   clean: (text: string) => string,
   now: number,
 ): TopicAnswer {
@@ -283,64 +289,15 @@ export function readAnswer(
   const isError = isRecord(said) && Object.hasOwn(said, 'error')
   const isBelieved = saysNothing || (Boolean(id) && !isPage && !isError)
   if (status === 200 && isBelieved) return { kind: 'accepted', requestId }
-  const message =
-    status === 200 ? cut(clean(body), maxShownPage) : error instanceof Error ? clean(messageIn(error)) : ''
+  const message = status === 200 ? cut(clean(body), maxShownPage) : clean(messageIn(said) ?? body)
   const retryAfterMs = readRetryAfter((name) => headers.get(name), now)
   const isForeign = isPage || (!id && !isError)
   return { kind: 'answered', status, message, requestId, retryAfterMs, isForeign }
 }
 
-/** @param status that of an answer that began, and did not end */
-export function readNoAnswer(
-  error: unknown,
-  status: number | undefined,
-  url: string,
-  clean: (text: string) => string,
-): TopicAnswer {
-  const noToken = readTokenFailure(error)
-  if (noToken) return noToken
-  const code = isRestError(error) ? error.code : undefined
-  const said = error instanceof Error ? clean(error.message) || error.name : 'unknown'
-  const reason = code && !said.includes(code) ? `${code} ${said}` : said
-  if (status !== undefined) return unanswered(status, reason)
-  const noSuchHost = code === 'ENOTFOUND'
-  const lasting = certificateRemedy(code, url)
-  return {
-    kind: 'unreachable',
-    reason,
-    fix: noSuchHost ? noSuchHostRemedy : (lasting ?? silenceRemedy(code, url)),
-    permanent: !isRestError(error) || lasting !== undefined,
-    noSuchHost,
-    notSent: isBeforeRequest(code, said),
-  }
-}
-
-/** Codes of a connection that did not come about. Node gives a connection that ends in the TLS handshake no code of its own. */
-const isBeforeRequest = (code: string | undefined, said: string): boolean =>
-  /^(ENOTFOUND|EAI_\w+|ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|EPROTO|ERR_SSL_\w+|ERR_TLS_\w+)$/.test(code ?? '') ||
-  certificateRemedy(code) !== undefined ||
-  said.includes('before secure TLS connection was established')
-
-/** @param status that of an answer that began */
-export const unanswered = (status: number | undefined, reason: string): TopicAnswer =>
-  status === undefined ? { kind: 'unreachable', reason, permanent: false } : { kind: 'unfinished', status, reason }
-
-/** A proxy of the environment is looked up in place of the topic. */
-const noSuchHostRemedy = 'check the host name of topicEndpoint, and that of a proxy (HTTPS_PROXY)'
-
-/** Event Grid's message in an error of the SDK; the body itself where it is no JSON. */
-function messageIn(error: Error): string {
-  return isRestError(error) && error.code === 'PARSE_ERROR' ? (error.response?.bodyAsText ?? '') : error.message
-}
-
-/** The failure of a credential: Entra refused the client, or could not be asked. */
-function readTokenFailure(error: unknown): TopicAnswer | undefined {
-  if (error instanceof NoTokenError) {
-    const { message: reason, fix, retryAfterMs } = error
-    return { kind: 'no-token', reason, fix, permanent: fix !== undefined, retryAfterMs }
-  }
-  if (error instanceof BindingError) {
-    return { kind: 'no-token', reason: error.what, fix: error.fix, permanent: true, retryAfterMs: undefined }
-  }
-  return undefined
+/** The message of an error in Event Grid's form, or beside no `error`. */
+function messageIn(said: unknown): string | undefined {
+  if (!isRecord(said)) return undefined
+  const { message } = isRecord(said.error) ? said.error : said
+  return typeof message === 'string' ? message : undefined
 }

@@ -49,7 +49,7 @@ describe('a refusal', () => {
   ])('is foreign or not: %s', (_name, { body = '', contentType = '', requestId = '' }, isForeign) => {
     const headers = createHttpHeaders({ 'content-type': contentType, 'x-ms-request-id': requestId })
     const request = createPipelineRequest({ url: 'https://topic' })
-    const answer = readAnswer({ request, status: 400, headers, bodyAsText: body }, undefined, String, 0)
+    const answer = readAnswer({ request, status: 400, headers, bodyAsText: body }, String, 0)
     expect(answer).toMatchObject({ kind: 'answered', isForeign })
   })
 })

@@ -9,6 +9,7 @@ import { goBinding } from './go-binding.ts'
 import { goHashicorp } from './go-hashicorp.ts'
 import { javaSdk } from './java-sdk.ts'
 import { languageWitnesses } from './languages.ts'
+import { pythonBrokers } from './python-brokers.ts'
 import { pythonFunctions } from './python-functions.ts'
 import { pythonSdks } from './python-sdks.ts'
 import { terraformAzapi, terraformAzurerm } from './terraform.ts'
@@ -18,6 +19,7 @@ const inCi = process.env.CI !== undefined && process.env.CI !== '' && process.en
 const witnesses: readonly Witness[] = [
   pythonSdks,
   pythonFunctions,
+  pythonBrokers,
   azureCli,
   goAzure,
   goNamespaces,

@@ -79,7 +79,7 @@ export class SubscriptionKeeper {
   }
 
   /**
-   * To be called once. Where it rejects, nothing is watched.
+   * To be called once. The event subscription is watched afterwards; with the patience `timeout` not where this rejects.
    *
    * @param after the end of the upkeep of the side before, which is awaited: a write of it that is under way would be overlooked otherwise.
    *   It must not reject. The side that follows is ready at once, since it goes on taking the credential of the one before
@@ -93,7 +93,9 @@ export class SubscriptionKeeper {
       await this.#provision(patience, signal ? AbortSignal.any([signal, closing]) : closing)
     }
     const up = provision()
-    this.#ended = up.then(
+    // In the background somebody may correct the cause of a failure that does not pass by itself.
+    const over = patience === 'forever' ? up.catch(() => {}) : up
+    this.#ended = over.then(
       () => this.#watch(),
       () => {},
     )

@@ -150,6 +150,22 @@ it('repairs nothing before init has succeeded, which does the same', async () =>
   expect([asked.length, time.pending()]).toEqual([1, 0])
 })
 
+it('goes on in the background after a failure that does not pass: somebody may correct its cause', async () => {
+  const { asked, keeper, found, look, settle } = open()
+  const up = keeper.bringUp('forever')
+  await settle()
+  asked[0]?.end.reject(new BindingError('SUBSCRIPTION_REJECTED', { what: 'it delivers elsewhere' }))
+  await expect(up).rejects.toThrow('it delivers elsewhere')
+  expect(keeper.state().state).toBe('failed')
+  found.next = { kind: 'changed', problem: 'other', lacksCredential: true }
+  await look()
+  expect(asked).toHaveLength(2)
+  asked[1]?.end.resolve({ action: 'created', wroteAt: 1 })
+  await settle()
+  expect(keeper.state().state).toBe('provisioned')
+  await keeper.close()
+})
+
 it('is ended by close, which waits for it, and does nothing after', async () => {
   const { time, asked, keeper, settle } = open()
   const up = keeper.bringUp('forever')

@@ -37,12 +37,15 @@ const functionHost = z.strictObject({
   url: functionsHost.describe('The host that serves the function; its system key may follow as ?code=. Required.'),
 })
 
-/** The namespaces of a provider, each with its own connection string. */
+/** The parts of a connection string of Service Bus or Event Hubs, in any order. */
+const brokerParts = [/(^|;)\s*Endpoint=sb:\/\/[^;\s]+/i, /(^|;)\s*SharedAccess(Key|Signature)=[^;]+/i]
+
+/** The namespaces of a provider, each with its connection string. */
 const brokers = (provider: string) =>
   list(
     z.strictObject({
       resourceId: field(
-        'Resource id of the namespace. Default: each namespace that has no entry of its own.',
+        'Resource id of the namespace. Default: any.',
         text.regex(
           new RegExp(
             `^/subscriptions/[^/]+/resourceGroups/[^/]+/providers/${provider.replace('.', '\\.')}/namespaces/[^/]+$`,
@@ -52,7 +55,9 @@ const brokers = (provider: string) =>
         ),
       ),
       connectionString: text
-        .regex(/(^|;)\s*Endpoint=sb:\/\/[^;\s]+/i, 'must be a connection string with Endpoint=sb://')
+        .refine((given) => brokerParts.every((part) => part.test(given)), {
+          message: 'must be a connection string: Endpoint=sb://HOST;SharedAccessKeyName=NAME;SharedAccessKey=KEY',
+        })
         .describe('Its connection string; that of an emulator ends with UseDevelopmentEmulator=true. Required.'),
     }),
   )
@@ -169,7 +174,7 @@ export const configSchema = z.strictObject({
   ),
   serviceBus: field(
     'Where events for queues and topics of Service Bus are sent: to the emulator of Microsoft, or to a namespace in Azure. Needs the ' +
-      'package @azure/service-bus. Default: none, and such event subscriptions get a warning.',
+      'package @azure/service-bus. The first that fits is used. Default: none, and such event subscriptions get a warning.',
     brokers('Microsoft.ServiceBus'),
   ),
   eventHubs: field(

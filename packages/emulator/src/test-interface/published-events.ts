@@ -156,7 +156,10 @@ export interface DeadLetter {
   /** The event subscription's name. */
   readonly subscription: string
   readonly subscriptionId: string
-  /** Why: `MaxDeliveryAttemptsExceeded`, `TimeToLiveExceeded`, `UndeliverableDueToClientError` or `Rejected`. */
+  /**
+   * Why: `MaxDeliveryAttemptsExceeded`, `TimeToLiveExceeded`, `UndeliverableDueToClientError`,
+   * `UndeliverableDueToProbationCausedByClientError` or `Rejected`.
+   */
   readonly reason: string
   /** Where it was written; absent for one that was dropped, as the event subscription has no place for dead letters. */
   readonly blobPath?: string

@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { managementOf } from '../../../../test/support/azure-clients.ts'
 import { startEmulator } from '../../../../test/support/start-emulator.ts'
 import { type EventGridEmulatorOptions, ManualClock } from '../../src/index.ts'
-import { type Refusal, startBroker } from './amqp-broker.ts'
+import { openBroker, type Refusal } from '../support/amqp-broker.ts'
 
 const minute = 60_000
 const bus = '/subscriptions/1/resourceGroups/rg/providers/Microsoft.ServiceBus/namespaces/shop'
@@ -42,9 +42,16 @@ interface Settings {
   readonly options?: EventGridEmulatorOptions
 }
 
-/** A broker that has `orders`, and an emulator with an event subscription that delivers to it. */
+/** A broker that has `orders`; the test's end stops it. */
+async function startBroker() {
+  const broker = await openBroker('orders')
+  onTestFinished(() => broker.cut())
+  return broker
+}
+
+/** A broker, and an emulator with an event subscription that delivers to it. */
 async function open(kind: Kind, { properties = {}, destination = {}, options = {} }: Settings = {}) {
-  const broker = await startBroker('orders')
+  const broker = await startBroker()
   const { connectionString } = broker
   const { endpointType, resourceId } = kinds[kind]
   const clock = new ManualClock()
@@ -332,7 +339,12 @@ describe.each(['queue', 'hub'] as const)('a %s', (kind) => {
 
   it('without a connection string is accepted, with a warning', async () => {
     const { emulator } = await open(kind, {
-      options: { serviceBus: [], eventHubs: [{ resourceId: `${hubs}2`, connectionString: 'Endpoint=sb://a' }] },
+      options: {
+        serviceBus: [],
+        eventHubs: [
+          { resourceId: `${hubs}2`, connectionString: 'Endpoint=sb://a;SharedAccessKeyName=b;SharedAccessKey=c' },
+        ],
+      },
     })
     const name = kind === 'hub' ? 'eventHubs' : 'serviceBus'
     expect(emulator.records.warnings.all()).toMatchObject([
@@ -341,20 +353,51 @@ describe.each(['queue', 'hub'] as const)('a %s', (kind) => {
   })
 })
 
-it("a namespace's own entry is taken before the one for all", async () => {
-  const own = await startBroker('orders')
-  const { broker, emulator, publish } = await open('queue', {
+it('the first entry that fits a namespace is taken', async () => {
+  const own = await startBroker()
+  const other = 'Endpoint=sb://127.0.0.1:1;SharedAccessKeyName=a;SharedAccessKey=b'
+  const { emulator, publish } = await open('queue', {
     options: {
       serviceBus: [
-        { connectionString: 'Endpoint=sb://127.0.0.1:1' },
-        { resourceId: bus.toUpperCase(), connectionString: own.connectionString },
+        { resourceId: `${bus}2`, connectionString: other },
+        {
+          resourceId: bus.toUpperCase().replace('/SUBSCRIPTIONS', '/subscriptions'),
+          connectionString: own.connectionString,
+        },
+        { connectionString: other },
       ],
     },
   })
   publish(cloudEvent)
   await emulator.settled()
-  expect(own.audiences.length + broker.audiences.length).toBe(1)
   expect(await received(own.connectionString, 1)).toMatchObject([{ body: cloudEvent }])
+})
+
+it.each([
+  { what: 'no endpoint', connectionString: 'SharedAccessKeyName=a;SharedAccessKey=hidden' },
+  { what: 'no key', connectionString: 'Endpoint=sb://127.0.0.1;SharedAccessKeyName=hidden' },
+  {
+    what: 'an endpoint of another kind',
+    connectionString: 'Endpoint=https://hidden;SharedAccessKeyName=a;SharedAccessKey=b',
+  },
+])('a connection string with $what is refused, and not shown', async ({ connectionString }) => {
+  const given = startEmulator({ eventHubs: [{ connectionString }] })
+  await expect(given).rejects.toThrow(/^eventHubs\[0\]\.connectionString must be a connection string: Endpoint=sb:/)
+  await expect(given).rejects.not.toThrow(/hidden/)
+})
+
+it.each(['queue', 'hub'] as const)('an emulator ends while a broker owes the answer for a %s', async (kind) => {
+  const { broker, emulator, publish } = await open(kind)
+  const asked = new Promise((resolve) => {
+    broker.answer = (node) => {
+      resolve(node)
+      return 'silence'
+    }
+  })
+  publish(cloudEvent)
+  await asked
+  await emulator.close()
+  await expect.poll(() => broker.connections.size).toBe(0)
 })
 
 it('a queue with sessions that gets an event without one says so', async () => {
@@ -370,9 +413,17 @@ it('a queue with sessions that gets an event without one says so', async () => {
 })
 
 it('a broker without TLS says what its connection string misses', async () => {
-  const { connectionString } = await startBroker('orders')
+  const { connectionString } = await startBroker()
   const { emulator, publish } = await open('queue', {
-    options: { serviceBus: [{ connectionString: connectionString.replace('UseDevelopmentEmulator=true;', '') }] },
+    options: {
+      serviceBus: [
+        {
+          connectionString: connectionString
+            .replace('UseDevelopmentEmulator=true;', '')
+            .replace('127.0.0.1', 'localhost'),
+        },
+      ],
+    },
   })
   publish(cloudEvent)
   await emulator.idle()

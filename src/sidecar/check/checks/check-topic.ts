@@ -24,7 +24,8 @@ export async function askTopic(
   const proof = authentication.kind === 'accessKey' ? 'accessKey' : 'token'
   try {
     const schema = topicSchema === 'auto' ? 'CloudEventSchemaV1_0' : topicSchema
-    const answer = await client.send(schema, [], signal).answer
+    signal.addEventListener('abort', client.close, { once: true })
+    const answer = await client.send(schema, [], output.publishTimeoutMs).answer
     // 400 and 413 are about the empty list: the credential was checked before.
     const isAboutList = answer.kind === 'answered' && [400, 413].includes(answer.status) && !answer.isForeign
     if (answer.kind === 'accepted' || isAboutList) return ok(`the topic takes the ${proof}`)

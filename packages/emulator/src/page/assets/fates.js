@@ -4,6 +4,7 @@ import { durationOf, element, timeOf } from './elements.js'
 const reasons = {
   MaxDeliveryAttemptsExceeded: 'too many tries',
   TimeToLiveExceeded: 'its time to live has expired',
+  UndeliverableDueToProbationCausedByClientError: 'its endpoint was held back until its time to live had expired',
   Rejected: 'its receiver rejected it',
 }
 
