@@ -84,6 +84,7 @@ export function createSecretSources(files: ComponentFiles, drafts: readonly Comp
     if (!stored) return undefined
     const text = findSecret(stored, reference)
     if (text !== undefined) return text
+    if (given.kind === 'function' && !isLocal && broken.length === 0) throw unanswered(reference)
     throw missingSecret(reference, [secrets, stored], (shape) =>
       [
         !isLocal && broken.length > 0 ? `mend ${broken.join(', ')} first, where a secret store may be; or ` : '',
@@ -118,6 +119,14 @@ function notByStore(reference: SecretReference, stores: readonly string[]): Brok
   const rule = `is a secretKeyRef to ${quoteReference(reference)}, which is given once though components name ${named}`
   const fix = `give the secrets by store, such as ${byStoreShape(stores[0] ?? '', shapeOf(reference))}`
   return new BrokenRule(rule, fix, 'unresolvedReference')
+}
+
+/** Nothing is known of what the caller's function asks but the store's name. */
+function unanswered(reference: SecretReference): BrokenRule {
+  const store = reference.store === undefined ? undefined : `the secret store ${quote(reference.store)}`
+  const rule = `is a secretKeyRef to ${quoteReference(reference)}, for which the function secrets gave nothing`
+  const fix = store ? `put it into ${store}, which that function was asked for` : 'the component names no secret store'
+  return new BrokenRule(rule, `${fix}; or correct the reference`, 'unresolvedReference')
 }
 
 const byStoreShape = (store: string, shape: string) => `{ "stores": { ${JSON.stringify(store)}: ${shape} } }`
