@@ -69,5 +69,5 @@ export {
 } from './metadata/load/load-components.ts'
 export type { Secrets } from './metadata/load/secret-stores.ts'
 export type { SecretsByStore } from './metadata/load/secrets.ts'
-export type { PullCounts } from './receiver/held-events.ts'
+export type { PullCounts } from './receiver/pull-counts.ts'
 export type { SchemaIssue } from './support/process/error-code.ts'

@@ -27,7 +27,7 @@ import { decideHealth, type Health } from './health.ts'
 import type { SideOptions } from './side.ts'
 import { InputSlot } from './sides/input-slot.ts'
 import { OutputSlot } from './sides/output-slot.ts'
-import { checkHandler, checkOptions } from './wrong-options.ts'
+import { checkHandler, checkOperation, checkOptions, operations } from './wrong-options.ts'
 
 /** Options of a {@link Binding}. Each may be left out. */
 export interface BindingOptions extends BindingComponentOptions {
@@ -52,11 +52,7 @@ export type GivenOperation<Operation extends string> = string extends Operation 
 
 type State = 'new' | 'initializing' | 'ready' | 'closed'
 
-/**
- * The Event Grid binding of one component: deliveries in, `create` out.
- *
- * The life of one: `init`, any number of deliveries, `invoke`s and `update`s, `close`. A failed `init` may be tried again.
- */
+/** The Event Grid binding of one component: `init`, which may be tried again, then deliveries, `invoke`s and `update`s, then `close`. */
 export class Binding implements BindingComponent {
   readonly #givenEndpoints: Endpoints | undefined
   readonly #credentialGiven: boolean
@@ -305,7 +301,7 @@ export class Binding implements BindingComponent {
 
 const bothSides: readonly Side[] = ['input', 'output']
 
-/** Secrets that a component keeps hiding. One has six at most, and the queries of its endpoints. */
+/** Secrets of a component, former ones too, that are hidden. */
 const maxSecrets = 100
 
 const closedError = () =>
@@ -313,17 +309,3 @@ const closedError = () =>
 
 const notInitialized = () =>
   new BindingError('NOT_INITIALIZED', { what: 'the binding is not initialised', fix: 'await init first' })
-
-const operations: readonly string[] = ['create']
-
-/** @throws BindingError OPERATION_UNSUPPORTED; TypeError where it is not a text */
-function checkOperation(operation: unknown): void {
-  if (typeof operation !== 'string') {
-    throw new TypeError("the operation must be a text: write invoke('create', payload, { metadata })")
-  }
-  if (operations.includes(operation)) return
-  throw new BindingError('OPERATION_UNSUPPORTED', {
-    what: `operation ${JSON.stringify(operation.slice(0, 64))} is not one of ours`,
-    fix: `use ${operations.join(', ')}, in lower case`,
-  })
-}

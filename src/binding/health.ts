@@ -2,7 +2,7 @@
 import type { Handling, RecentCounts } from '../dispatch/handler.ts'
 import type { LastRefused } from '../listener/answers.ts'
 import { otherCredential } from '../listener/log-events.ts'
-import { createPullCounts, type PullCounts } from '../receiver/held-events.ts'
+import { createPullCounts, type PullCounts } from '../receiver/pull-counts.ts'
 import type { SubscriptionState } from './upkeep/subscription-state.ts'
 
 /**

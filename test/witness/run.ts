@@ -18,8 +18,8 @@ import type { Step, Witness } from './witness.ts'
 const inCi = process.env.CI !== undefined && process.env.CI !== '' && process.env.CI !== 'false'
 const witnesses: readonly Witness[] = [
   pythonSdks,
-  pythonFunctions,
   pythonBrokers,
+  pythonFunctions,
   azureCli,
   goAzure,
   goNamespaces,

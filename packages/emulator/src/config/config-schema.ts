@@ -1,4 +1,4 @@
-/** Which fields the emulator's configuration has: names, values, meanings, defaults. Types, JSON Schema, names and docs follow from it. */
+/** Which fields the configuration of the emulator has: types, JSON Schema, names and docs follow from this schema. */
 import { z } from 'zod'
 import { eventSubscriptionSettings } from '../model/resources/event-subscription.ts'
 import { queueSubscriptionSettings } from '../model/resources/namespace.ts'
@@ -26,6 +26,15 @@ import {
   url,
 } from './resource-fields.ts'
 
+/** The most events that the option `pageEvents` keeps. */
+export const mostPageEvents = 5000
+
+/** Whether a text has the parts of a connection string of Service Bus or Event Hubs, in any order. */
+function isBrokerString(given: string): boolean {
+  const [, endpoint = ''] = /(?:^|;)\s*Endpoint=(sb:\/\/[^;\s]+)/i.exec(given) ?? []
+  return URL.canParse(endpoint) && /(^|;)\s*SharedAccess(Key|Signature)=[^;]+/i.test(given)
+}
+
 const functionsHost = url.refine((given) => URL.parse(given)?.pathname === '/', {
   message: 'must be a URL without a path, like http://127.0.0.1:7071: that of the Event Grid trigger is added',
 })
@@ -37,10 +46,7 @@ const functionHost = z.strictObject({
   url: functionsHost.describe('The host that serves the function; its system key may follow as ?code=. Required.'),
 })
 
-/** The parts of a connection string of Service Bus or Event Hubs, in any order. */
-const brokerParts = [/(^|;)\s*Endpoint=sb:\/\/[^;\s]+/i, /(^|;)\s*SharedAccess(Key|Signature)=[^;]+/i]
-
-/** The namespaces of a provider, each with its connection string. */
+/** The namespaces of a provider, each with its own connection string. */
 const brokers = (provider: string) =>
   list(
     z.strictObject({
@@ -55,9 +61,10 @@ const brokers = (provider: string) =>
         ),
       ),
       connectionString: text
-        .refine((given) => brokerParts.every((part) => part.test(given)), {
-          message: 'must be a connection string: Endpoint=sb://HOST;SharedAccessKeyName=NAME;SharedAccessKey=KEY',
-        })
+        .refine(
+          isBrokerString,
+          'must be a connection string: Endpoint=sb://HOST;SharedAccessKeyName=NAME;SharedAccessKey=KEY',
+        )
         .describe('Its connection string; that of an emulator ends with UseDevelopmentEmulator=true. Required.'),
     }),
   )
@@ -195,7 +202,7 @@ export const configSchema = z.strictObject({
   ),
   pageEvents: field(
     'The most events that the page shows: the newest, and of the others those that wait or failed the longest. 5000 at most. Default: 300.',
-    count.max(5000, 'must be 5000 at most'),
+    count.max(mostPageEvents, `must be ${mostPageEvents} at most`),
   ),
   operationDelayMs: field('Milliseconds that a long-running operation takes at least. Default: 0.', milliseconds),
   operationRetryAfter: field(

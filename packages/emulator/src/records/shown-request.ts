@@ -1,4 +1,4 @@
-/** What may be shown of a request: of URLs, headers, bodies and credentials what an allow-list names; all else is redacted. */
+/** What may be shown of the URL, the headers and the body of a request: what an allow-list names; all else is redacted. */
 import { isRecord } from '../../../../src/support/text/json-text.ts'
 
 const redacted = '(redacted)'

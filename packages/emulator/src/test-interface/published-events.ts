@@ -1,4 +1,4 @@
-/** What a test reads of events: those that were published, with their fate at every event subscription, and the dead letters. */
+/** How a test reads published events, their fate at each event subscription, and dead letters. */
 import { readJson } from '../../../../src/support/text/json-text.ts'
 import { suggestName } from '../../../../src/support/text/nearest-name.ts'
 import type { NamespaceStore } from '../model/resources/namespace.ts'

@@ -1,9 +1,11 @@
 /** Service Bus and Event Hubs as destinations, on a broker of rhea and with the receivers of Azure's own SDKs. */
+import { join } from 'node:path'
 import { EventHubConsumerClient, earliestEventPosition, type ReceivedEventData } from '@azure/event-hubs'
 import { ServiceBusClient, type ServiceBusReceivedMessage } from '@azure/service-bus'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { managementOf } from '../../../../test/support/azure-clients.ts'
 import { startEmulator } from '../../../../test/support/start-emulator.ts'
+import { temporaryFolder } from '../../../../test/support/temporary-folder.ts'
 import { type EventGridEmulatorOptions, ManualClock } from '../../src/index.ts'
 import { openBroker, type Refusal } from '../support/amqp-broker.ts'
 
@@ -56,7 +58,7 @@ async function open(kind: Kind, { properties = {}, destination = {}, options = {
   const { endpointType, resourceId } = kinds[kind]
   const clock = new ManualClock()
   const { eventDeliverySchema = 'CloudEventSchemaV1_0' } = properties
-  const emulator = await startEmulator({
+  const started: EventGridEmulatorOptions = {
     topics: [{ name: 'orders', inputSchema: eventDeliverySchema }],
     ...{ clock, serviceBus: [{ connectionString }], eventHubs: [{ connectionString }] },
     eventSubscriptions: [
@@ -70,9 +72,16 @@ async function open(kind: Kind, { properties = {}, destination = {}, options = {
       },
     ],
     ...options,
-  })
+  }
+  const emulator = await startEmulator(started)
   await emulator.idle()
-  return { broker, clock, emulator, publish: (...events: readonly object[]) => emulator.raise('orders', events) }
+  return {
+    broker,
+    clock,
+    started,
+    emulator,
+    publish: (...events: readonly object[]) => emulator.raise('orders', events),
+  }
 }
 
 /** What a program gets of a queue, or of a subscription of a topic. */
@@ -375,6 +384,10 @@ it('the first entry that fits a namespace is taken', async () => {
 
 it.each([
   { what: 'no endpoint', connectionString: 'SharedAccessKeyName=a;SharedAccessKey=hidden' },
+  {
+    what: 'an endpoint that is no URL',
+    connectionString: 'Endpoint=sb://[hidden;SharedAccessKeyName=a;SharedAccessKey=b',
+  },
   { what: 'no key', connectionString: 'Endpoint=sb://127.0.0.1;SharedAccessKeyName=hidden' },
   {
     what: 'an endpoint of another kind',
@@ -398,6 +411,33 @@ it.each(['queue', 'hub'] as const)('an emulator ends while a broker owes the ans
   await asked
   await emulator.close()
   await expect.poll(() => broker.connections.size).toBe(0)
+})
+
+it('attributes and namespaces may have any name that Resource Manager takes', async () => {
+  const resourceId = `${bus}<1>/queues/orders`
+  const deliveryAttributeMappings = ['constructor', '__proto__'].map((name) => ({
+    ...{ name, type: 'Static', properties: { value: 'a' } },
+  }))
+  const { broker, emulator, publish } = await open('queue', { destination: { resourceId, deliveryAttributeMappings } })
+  publish(cloudEvent)
+  await emulator.settled()
+  const [message] = await received(broker.connectionString, 1)
+  expect(Object.entries(message?.applicationProperties ?? {})).toContainEqual(['constructor', 'a'])
+})
+
+it('a message has the same id after a restart of the emulator', async () => {
+  const state = join(temporaryFolder(), 'state.db')
+  const { broker, clock, started, emulator, publish } = await open('queue', { options: { state } })
+  broker.answer = () => refusal('com.microsoft:server-busy')
+  publish(cloudEvent)
+  await emulator.idle()
+  const id = emulator.records.deliveries.last?.headers['aeg-output-event-id']
+  await emulator.close()
+  broker.answer = () => undefined
+  await clock.advance(minute)
+  const again = await startEmulator(started)
+  await again.settled()
+  expect(await received(broker.connectionString, 1)).toMatchObject([{ messageId: id, body: cloudEvent }])
 })
 
 it('a queue with sessions that gets an event without one says so', async () => {

@@ -2,8 +2,7 @@
 import { flag, parseOptions, text, texts, wrongOption } from '../../../support/command-line/options.ts'
 import { didYouMean } from '../../../support/text/nearest-name.ts'
 import { type CheckId, checkIds } from '../../check/report.ts'
-import { chosenOptions, readComponentOptions } from './component-options.ts'
-import { readDuration } from './duration-option.ts'
+import { chosenOptions, readComponentOptions, readDuration } from './component-options.ts'
 import { emulatorOptions, readEmulatorOptions, withEmulatorUrl } from './emulator-option.ts'
 
 export const checkOptions = {

@@ -167,7 +167,7 @@ export function answerUnsupported(context: ArmContext, call: ArmCall, target: Ta
   const ownType = type.slice('Microsoft.EventGrid/'.length)
   authorizeCall(context, call, { scope, type: ownType, action: `${type}/read`, at: listedIn })
   if (listedIn !== scope && !exists(context, listedIn)) throw armErrors.parentNotFound(type, listedIn)
-  return { status: 200, body: { value: [] } }
+  return answerList(call, [], (none) => none)
 }
 
 interface StoredKind<T extends Resource['type']> {

@@ -3,7 +3,7 @@
 import { destinationOf, type EventSubscription } from '../../model/resources/event-subscription.ts'
 import { covers, eventSubscriptionId, regionName } from '../../model/resources/resource.ts'
 import { locationOf, publisherOf } from '../../model/resources/store.ts'
-import { typeNameOf } from '../../model/resources/topic-types.ts'
+import { topicTypeNameAt } from '../../model/resources/topic-types.ts'
 import {
   type ArmAnswer,
   type ArmCall,
@@ -203,7 +203,7 @@ function isListed(resources: ArmResources, subscription: EventSubscription, targ
   const { scope } = subscription
   if (!covers(target.scope, scope)) return false
   if (!sameText(regionAt(resources.store, scope), target.location ?? 'global')) return false
-  return target.topicType === undefined || sameText(typeNameOf(scope), target.topicType)
+  return target.topicType === undefined || sameText(topicTypeNameAt(resources.store, scope), target.topicType)
 }
 
 const sameText = (one: string, other: string) => regionName(one) === regionName(other)

@@ -110,8 +110,9 @@ export function createBrokerChannels({ answerTimeout, ...brokers }: BrokerSettin
           `give one in ${kind}, in the configuration or the options.`
         )
       }
-      const url = new URL(`sb://${namespace}.servicebus.windows.net/${entity}`)
-      const asked = new URL(entity, endpointOf(broker.connectionString) ?? url)
+      const path = encodeURIComponent(entity)
+      const url = new URL(`sb://${encodeURIComponent(namespace)}.servicebus.windows.net/${path}`)
+      const asked = new URL(`/${path}`, endpointOf(broker.connectionString) ?? url)
       const isPlain = /UseDevelopmentEmulator=true/i.test(broker.connectionString)
       const hint = isLoopback(asked.hostname) && !isPlain ? plainHint : undefined
       const open = () => connect(broker.connectionString, entity, answerTimeout)

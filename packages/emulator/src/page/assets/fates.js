@@ -1,4 +1,4 @@
-// The state of an event in words, and its colour.
+// Which words and which colour stand for the state of an event.
 import { durationOf, element, timeOf } from './elements.js'
 
 const reasons = {
