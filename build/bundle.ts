@@ -13,6 +13,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs'
+import http from 'node:http'
 import { basename, dirname, join, resolve } from 'node:path'
 import { rolldown } from 'rolldown'
 import { licenceTexts } from './licence-texts.ts'
@@ -60,6 +61,15 @@ const programs: readonly Program[] = [
   },
 ]
 
+/**
+ * node:http for `import`. An import of Node's own reads each export, and reading `WebSocket` and the classes of its events loads Node's
+ * undici: 25 ms of each start.
+ */
+const httpExports = Object.keys(http).filter((name) => !['WebSocket', 'CloseEvent', 'MessageEvent'].includes(name))
+const httpModule = `const http = process.getBuiltinModule('node:http')
+export default http
+export const { ${httpExports.join(', ')} } = http`
+
 /** On Windows files are named with backslashes. */
 const slashed = (files: readonly string[]) => files.map((file) => file.replaceAll('\\', '/'))
 
@@ -79,6 +89,12 @@ async function bundle({ name, folder, main, limit, assets }: Program): Promise<v
       {
         name: 'optional packages are inside',
         load: (id) => (basename(id) === 'require-package.ts' ? 'export function requirePackage() {}' : undefined),
+      },
+      {
+        name: 'node:http without WebSocket',
+        resolveId: (id, _importer, { kind }) =>
+          kind === 'import-statement' && /^(node:)?http$/.test(id) ? '\0node-http' : undefined,
+        load: (id) => (id === '\0node-http' ? httpModule : undefined),
       },
     ],
   })

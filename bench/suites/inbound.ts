@@ -87,10 +87,10 @@ export const inbound: Suite = {
         `All servers are measured in ${processes} processes, one after another. ` +
         `A run takes ${(runMs * longRun) / 1_000} s, because V8 throws away compiled code when a load ends.`,
       results: [
-        ...line('deliveries with an Entra token', entra, runs('single', names.go), 3),
+        ...line('deliveries with an Entra token', entra, runs('single', names.go), 4),
         ...line('deliveries with an Entra token', entra, runs('single', names.nodeHttp)),
         ...line('deliveries with a delivery secret', secret, runs('single', names.nodeHttp), 0.75),
-        ...line('deliveries with a delivery secret', secret, runs('single', names.fastify), 0.85),
+        ...line('deliveries with a delivery secret', secret, runs('single', names.fastify), 0.95),
         ...line('deliveries in batches of 100', inBatches, { ...secret, name: 'ours, one by one' }, 5),
         ...line('deliveries in batches of 100', inBatches, runs('batch', names.nodeHttp)),
       ],

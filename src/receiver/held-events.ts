@@ -1,12 +1,14 @@
 /** The events that were received and are not settled: each is a delivery, its lock is renewed while its handler runs, each is counted. */
 import { isUtf8 } from 'node:buffer'
-import { type Delivery, processRoom } from '../dispatch/delivery.ts'
+import type { Delivery } from '../dispatch/delivery.ts'
 import { readParsedEvent } from '../dispatch/events.ts'
+import { processRoom } from '../dispatch/room.ts'
 import type { PullMetadata } from '../metadata/typed/metadata.ts'
 import { messageOf } from '../support/process/error-code.ts'
 import type { CancelTimer } from '../support/time/clock.ts'
 import { inBackground } from '../support/work/work.ts'
 import type { LockedEvent } from './namespace-client.ts'
+import type { OpenPullCounts } from './pull-counts.ts'
 import { createSettler, type HeldLock, type SettleResult, type SettlerOptions } from './settler.ts'
 
 export interface HeldEventsOptions extends SettlerOptions {
@@ -122,25 +124,4 @@ export function createHeldEvents(options: HeldEventsOptions) {
       settler.close()
     },
   }
-}
-
-/** What pull delivery has done since `init`. */
-export interface PullCounts {
-  readonly received: number
-  /** Events settled, by kind. */
-  readonly settled: Readonly<Record<'acknowledge' | 'release' | 'reject', number>>
-  /** Settlements that failed: Event Grid may deliver the event again. */
-  readonly failedSettlements: number
-  readonly lockRenewals: number
-  /** Receive requests by the status of the answer; `none`: there was no answer. */
-  readonly receives: Readonly<Record<string, number>>
-}
-
-/** The same, as the receiver adds to them. */
-export type OpenPullCounts = ReturnType<typeof createPullCounts>
-
-export function createPullCounts() {
-  const receives: Record<string, number> = {}
-  const settled = { acknowledge: 0, release: 0, reject: 0 }
-  return { received: 0, settled, failedSettlements: 0, lockRenewals: 0, receives }
 }

@@ -4,13 +4,13 @@ import type { RenewableCredential } from '../azure/token-keeper.ts'
 import type { Endpoints } from '../core/endpoints.ts'
 import { BindingError, type BindingErrorCode } from '../core/errors.ts'
 import { createQuietLog, type QuietLog } from '../core/logger.ts'
-import { processRoom } from '../dispatch/delivery.ts'
 import { Dispatcher, type DispatcherOptions } from '../dispatch/dispatcher.ts'
+import { processRoom } from '../dispatch/room.ts'
 import type { PullMetadata } from '../metadata/typed/metadata.ts'
 import { nameOf } from '../support/process/error-code.ts'
 import { retryPause } from '../support/time/back-off.ts'
 import { pause, realTimers, type SteadyClock, within } from '../support/time/clock.ts'
-import { createHeldEvents, createPullCounts } from './held-events.ts'
+import { createHeldEvents } from './held-events.ts'
 import {
   createNamespaceClient,
   type LockedEvent,
@@ -18,6 +18,7 @@ import {
   probeReceive,
   type RequestFailure,
 } from './namespace-client.ts'
+import { createPullCounts } from './pull-counts.ts'
 import {
   createReceiveFailures,
   decideMaxEvents,

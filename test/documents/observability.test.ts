@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { z } from 'zod'
-import { createPullCounts } from '../../src/receiver/held-events.ts'
+import { createPullCounts } from '../../src/receiver/pull-counts.ts'
 import { createMetrics } from '../../src/sidecar/shared/metrics.ts'
 
 const docs = (path: string) => readFileSync(new URL(`../../docs/${path}`, import.meta.url), 'utf8')

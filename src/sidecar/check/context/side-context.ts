@@ -18,6 +18,8 @@ export interface Surroundings {
   readonly endpoints: Endpoints
   /** The https URL of an emulator, which also answers for public names. */
   readonly emulator: string | undefined
+  /** Where a running `serve` or `run` serves its health. */
+  readonly sidecar: URL | undefined
   /** The checks that run: what none of them asks is not asked. */
   readonly selected: ReadonlySet<CheckId>
 }
