@@ -39,7 +39,7 @@ const programs: readonly Program[] = [
     name: 'eventgrid-binding',
     folder: root,
     main: 'src/sidecar/cli/main.ts',
-    limit: 6_000_000,
+    limit: 7_000_000,
     assets: {
       ...emulatorAssets,
       'node_modules/@grpc/reflection/build/proto/grpc': 'lib/proto/grpc',
@@ -56,7 +56,7 @@ const programs: readonly Program[] = [
     name: 'eventgrid-emulator',
     folder: join(root, 'packages/emulator'),
     main: 'src/cli/main.ts',
-    limit: 4_000_000,
+    limit: 5_000_000,
     assets: emulatorAssets,
   },
 ]

@@ -34,6 +34,7 @@ export {
   type Fallback,
   type RouteOptions,
   routeEvents,
+  type SchemaIssue,
   type SchemaResult,
   type StandardSchema,
   type SystemEventName,
@@ -46,7 +47,6 @@ export {
   type BindingErrorDetails,
   type BindingErrorParts,
   bindingErrorCodes,
-  type ErrorPlace,
   type FilesDetails,
   isBindingError,
   type MetadataIssue,
@@ -71,4 +71,3 @@ export {
 export type { Secrets } from './metadata/load/secret-stores.ts'
 export type { SecretsByStore } from './metadata/load/secrets.ts'
 export type { PullCounts } from './receiver/pull-counts.ts'
-export type { SchemaIssue } from './support/process/error-code.ts'

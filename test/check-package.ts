@@ -10,7 +10,7 @@ import { installLines } from './support/install-lines.ts'
 import { nodeOfNpm, versions } from './support/node-of-npm.ts'
 import { check, openProject } from './support/packed-project.ts'
 
-/** With this package itself. The bundle, for images, weighs 6 MB. */
+/** With this package itself. The bundle, for images, weighs 7 MB. */
 const limits = { packages: 111, mebibytes: 101 } as const
 
 const { folder, installed, bin, run, ...project } = openProject('eventgrid-binding', resolve(import.meta.dirname, '..'))
@@ -140,14 +140,17 @@ function askForGrpc(): void {
     process.stdout.write(run('node', ['served.js'], { node }))
 }
 
-/** The Azure SDK for blobs is not installed: whoever asks for it is told what to install. */
-function askForStorage(): void {
+/** The Azure SDKs for destinations are not installed: whoever asks for one is told what to install. */
+function askForDestinations(): void {
+  const broker = '[{ connectionString: Endpoint=sb://localhost }]'
   for (const [field, name] of [
-    ['deadLetterConnectionString', '@azure/storage-blob'],
-    ['storageQueueConnectionString', '@azure/storage-queue'],
+    ['deadLetterConnectionString: UseDevelopmentStorage=true', '@azure/storage-blob'],
+    ['storageQueueConnectionString: UseDevelopmentStorage=true', '@azure/storage-queue'],
+    [`serviceBus: ${broker}`, '@azure/service-bus'],
+    [`eventHubs: ${broker}`, '@azure/event-hubs'],
   ]) {
-    writeFileSync(join(folder, 'storage.yaml'), `${field}: UseDevelopmentStorage=true\n`)
-    const { status, stderr } = spawnSync(bin, ['emulate', '--config', 'storage.yaml'], {
+    writeFileSync(join(folder, 'destination.yaml'), `${field}\n`)
+    const { status, stderr } = spawnSync(bin, ['emulate', '--config', 'destination.yaml'], {
       cwd: folder,
       encoding: 'utf8',
     })
@@ -155,7 +158,7 @@ function askForStorage(): void {
     const asInPages = installLines(installed).some(({ packages }) => packages.includes(said))
     check(status === 2 && said.startsWith(`${name}@`) && asInPages, `without ${name}: ${stderr}`)
   }
-  console.log('an emulator that needs an SDK for storage says what to install, as the pages do')
+  console.log('an emulator that needs an SDK for a destination says what to install, as the pages do')
 }
 
 /** An editor finds the schema where the files of `init` say that it is. */
@@ -196,7 +199,7 @@ try {
   project.install()
   project.weigh(limits)
   project.followLinks()
-  for (const step of [work, otherManagers, askForGrpc, askForStorage, findSchemas, followInstallLines]) step()
+  for (const step of [work, otherManagers, askForGrpc, askForDestinations, findSchemas, followInstallLines]) step()
   project.compile(typed)
 } finally {
   project.remove()

@@ -17,12 +17,6 @@ export function createMetrics(bindings: ReadonlyMap<string, BindingComponent>) {
     })
   counter('deliveries_total', 'Deliveries by the status of the answer', 'status', ({ input }) => input?.answered)
   counter(
-    'unaccepted_total',
-    'Deliveries by what was wrong with their credential',
-    'reason',
-    ({ input }) => input?.unaccepted,
-  )
-  counter(
     'pull_settled_total',
     'Events of pull delivery by how they were settled',
     'kind',

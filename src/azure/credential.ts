@@ -16,7 +16,7 @@ import {
   WorkloadIdentityCredential,
 } from '@azure/identity'
 import { ManagedIdentityApplication, type NetworkRequestOptions } from '@azure/msal-node'
-import { type Endpoints, strayEmulatorId } from '../core/endpoints.ts'
+import type { Endpoints } from '../core/endpoints.ts'
 import { scrub } from '../core/scrub.ts'
 import { type AzureEnvironment, azureEnvironments } from '../metadata/fields/addresses.ts'
 import { metadataInvalid } from '../metadata/fields/faults.ts'
@@ -59,7 +59,6 @@ export function createCredential(
   const context = {
     metadata,
     authorityHost,
-    hasEmulatorIds: strayEmulatorId(metadata, options.endpoints) !== undefined,
     show: (text: string) => scrub(text, secrets),
   }
   const create = () => {

@@ -9,9 +9,8 @@ import type { FastifyHook } from '../listener/listener.ts'
 import { readDefinition } from '../metadata/component/component-definition.ts'
 import { describeIssue } from '../metadata/fields/faults.ts'
 import type { ParsedMetadata } from '../metadata/typed/metadata.ts'
-import { isSameMetadata, secretsOf } from '../metadata/typed/metadata.ts'
+import { secretsOf } from '../metadata/typed/metadata.ts'
 import { parseMetadata } from '../metadata/typed/parse-metadata.ts'
-import type { MetadataProperties } from '../metadata/typed/read-properties.ts'
 import { createTurns } from '../support/work/work.ts'
 import type {
   BindingComponent,
@@ -25,18 +24,10 @@ import type {
 } from './binding-component.ts'
 import type { GivenMetadata } from './given-metadata.ts'
 import { decideHealth, type Health } from './health.ts'
-import {
-  checkBindingOptions,
-  checkCloseOptions,
-  checkHandler,
-  checkInitOptions,
-  checkInvokeOptions,
-  checkUpdateOptions,
-} from './refuse-wrong-options.ts'
-import type { SideOptions } from './side-options.ts'
+import type { SideOptions } from './side.ts'
 import { InputSlot } from './sides/input-slot.ts'
 import { OutputSlot } from './sides/output-slot.ts'
-import { copyOf, type ParsedComponent } from './sides/parsed-component.ts'
+import { checkHandler, checkOptions } from './wrong-options.ts'
 
 /** Options of a {@link Binding}. Each may be left out. */
 export interface BindingOptions extends BindingComponentOptions {
@@ -69,7 +60,6 @@ type State = 'new' | 'initializing' | 'ready' | 'closed'
 export class Binding implements BindingComponent {
   readonly #givenEndpoints: Endpoints | undefined
   readonly #credentialGiven: boolean
-  readonly #hasFastify: boolean
   readonly #logger: Logger
   readonly #input: InputSlot
   readonly #output: OutputSlot
@@ -79,21 +69,21 @@ export class Binding implements BindingComponent {
   #state: State = 'new'
   #initializing: Promise<void> | undefined
   #closed: Promise<void> | undefined
-  /** The warnings of these were logged. */
-  #warned: MetadataProperties = {}
+  /** The warnings of the metadata that were given last: they are not logged again. */
+  #warned: readonly string[] = []
+  /** Those of the metadata that were given last, then former ones: a side that drains may still be told of them. */
+  #secrets: readonly string[] = []
 
   /** @throws TypeError for an unknown option or an invalid value */
   constructor(options: BindingOptions = {}) {
-    checkBindingOptions(options)
+    checkOptions('Binding', options)
     const { onEvent, onError, credential: hostCredential, fastify } = options
     this.#givenEndpoints = options.endpoints
     this.#credentialGiven = hostCredential !== undefined
-    this.#hasFastify = fastify !== undefined
     // Twice: the host's logger may throw, and so may a span of its SDK.
     this.#logger = unfailing(withTrace(unfailing(options.logger ?? silentLogger)))
-    const open = () => [this.#input, this.#output].flatMap((slot) => slot.component() ?? [])
-    const secrets = () => open().flatMap(({ metadata }) => secretsOf(metadata))
     const logger = this.#logger
+    const secrets = () => this.#secrets
     const shared = (): SideOptions => ({ endpoints: this.endpoints(), hostCredential, onError, logger, secrets })
     this.#input = new InputSlot(shared, fastify)
     this.#output = new OutputSlot(shared)
@@ -112,7 +102,7 @@ export class Binding implements BindingComponent {
    *   invalid option. After any of these but ALREADY_INITIALIZED nothing is left running.
    */
   async init<const Given>(metadata: GivenMetadata<Given>, options: InitOptions = {}): Promise<void> {
-    checkInitOptions(options)
+    checkOptions('init', options)
     if (this.#state === 'closed') throw closedError()
     if (this.#state !== 'new') {
       throw new BindingError('ALREADY_INITIALIZED', {
@@ -151,28 +141,28 @@ export class Binding implements BindingComponent {
    *   PLUGIN_FAILED; CREDENTIALS_REJECTED where the process lacks what `azureCredential` needs; a TypeError for an invalid option
    */
   async update<const Given>(metadata: GivenMetadata<Given>, options: UpdateOptions = {}): Promise<void> {
-    checkUpdateOptions(options)
+    checkOptions('update', options)
     if (this.#isClosed()) throw closedError()
-    const component = this.#parse(metadata)
+    const parsed = this.#parse(metadata)
     if (this.#state === 'initializing') await this.#initializing?.catch(() => {})
     if (this.#isClosed()) throw closedError()
     if (this.#state !== 'ready') throw notInitialized()
-    await this.#change('update', component, options)
+    await this.#change('update', parsed, options)
   }
 
   /** Opens, replaces or ends the sides that the options name, all of them or none. */
-  async #change(what: 'init' | 'update', component: ParsedComponent, options: InitOptions): Promise<void> {
+  async #change(what: 'init' | 'update', metadata: ParsedMetadata, options: InitOptions): Promise<void> {
     const { sides = bothSides, subscription = 'background', signal: given } = options
     const [input, output] = [this.#closing.input.signal, this.#closing.output.signal]
     const closing = AbortSignal.any(sides.map((side) => (side === 'input' ? input : output)))
     const signal = given ? AbortSignal.any([given, closing]) : closing
     const changeInput = async () => {
-      if (sides.includes('input')) await this.#input.replace(component, { subscription, signal, closing: input })
+      if (sides.includes('input')) await this.#input.replace(metadata, { subscription, signal, closing: input })
     }
     try {
       await this.#inTurn(async () => {
         signal.throwIfAborted()
-        if (sides.includes('output')) await this.#output.replace(component, changeInput)
+        if (sides.includes('output')) await this.#output.replace(metadata.output, changeInput)
         else await changeInput()
       })
       // By a close between the end of opening and here.
@@ -192,27 +182,18 @@ export class Binding implements BindingComponent {
     }
   }
 
-  #parse(source: unknown): ParsedComponent {
-    const { name, properties: given } = readDefinition(source)
-    const properties = copyOf(given)
+  #parse(given: unknown): ParsedMetadata {
+    const { name, properties } = readDefinition(given)
     const metadata = parseMetadata(properties, {
       ...(name !== undefined && { componentName: name }),
       credentialGiven: this.#credentialGiven,
       allowAnyPort: true,
     })
-    if (!isSameMetadata(properties, this.#warned)) {
-      for (const warning of metadata.warnings) this.#logger.warn(describeIssue(warning))
-      this.#warnOfIdleOptions(metadata)
-    }
-    this.#warned = properties
-    return { name, metadata, properties, source }
-  }
-
-  #warnOfIdleOptions({ push, pull, output }: ParsedMetadata): void {
-    if (this.#hasFastify && !push) this.#logger.warn('the option fastify does nothing: this component has no listener')
-    const asks = push?.credential ?? pull?.credential ?? (output?.authentication.kind === 'entra' || undefined)
-    if (this.#credentialGiven && !asks)
-      this.#logger.warn('the option credential does nothing: this component goes by keys alone')
+    const warnings = metadata.warnings.map(describeIssue)
+    for (const warning of warnings) if (!this.#warned.includes(warning)) this.#logger.warn(warning)
+    this.#warned = warnings
+    this.#secrets = [...new Set([...secretsOf(metadata), ...this.#secrets])].slice(0, maxSecrets)
+    return metadata
   }
 
   /** A `close` may come while something else is awaited. */
@@ -254,7 +235,7 @@ export class Binding implements BindingComponent {
     payload: unknown,
     options: InvokeOptions = {},
   ): Promise<InvokeAnswer> {
-    checkInvokeOptions(options)
+    checkOptions('invoke', options)
     const isOpen = this.#state === 'ready' || this.#input.isHandling()
     if (this.#state === 'closed' && !isOpen) throw closedError()
     checkOperation(operation)
@@ -284,7 +265,7 @@ export class Binding implements BindingComponent {
    * @throws a TypeError for an invalid option
    */
   async close(options: SidesOption = {}): Promise<void> {
-    checkCloseOptions(options)
+    checkOptions('close', options)
     if (options.sides && !this.#isClosed()) return this.#closeSides(options.sides)
     this.#state = 'closed'
     this.#closed ??= this.#closeSides(bothSides)
@@ -310,6 +291,9 @@ export class Binding implements BindingComponent {
 }
 
 const bothSides: readonly Side[] = ['input', 'output']
+
+/** Secrets that a component keeps hiding. One has six at most, and the queries of its endpoints. */
+const maxSecrets = 100
 
 const closedError = () =>
   new BindingError('CLOSED', { what: 'the binding is closed', fix: 'make a new Binding and init it' })

@@ -1,6 +1,5 @@
 /** Whether each side is healthy, degraded or unhealthy, why, and whether it is ready. */
 import type { Handling, RecentCounts } from '../dispatch/handler.ts'
-import { otherCredential } from '../listener/log-events.ts'
 import { createPullCounts, type PullCounts } from '../receiver/pull-counts.ts'
 import type { SubscriptionState } from './upkeep/subscription-state.ts'
 
@@ -42,11 +41,6 @@ export interface InputHealth extends SideHealth {
    * subscription. Empty with `deliveryMode: pull`.
    */
   readonly strangers: Readonly<Record<string, number>>
-  /**
-   * Deliveries that were not accepted for their credential, by what was wrong (`audience`, `keys_unavailable`, ...); those of strangers
-   * left out. Empty with `deliveryMode: pull`.
-   */
-  readonly unaccepted: Readonly<Record<string, number>>
   /** What is known of the event subscription. Absent where pull delivery does not ask Azure Resource Manager. */
   readonly eventSubscription?: {
     readonly state: SubscriptionState['state']
@@ -86,11 +80,9 @@ interface InputFacts {
     readonly draining: boolean
     readonly answered: Readonly<Record<string, number>>
     readonly strangers: Readonly<Record<string, number>>
-    readonly foreign: { readonly lastAt: number } | undefined
+    readonly foreignAt: number | undefined
     readonly recent: RecentCounts
     readonly handling: Handling
-    readonly unaccepted: Readonly<Record<string, number>>
-    readonly lastRefused: { readonly why: string; readonly status: number; readonly lastAt: number } | undefined
   }
   readonly handlerAttached: boolean
   /** Whether this process writes the event subscription. */
@@ -104,14 +96,10 @@ interface InputFacts {
 /** How long a delivery of our event subscription without a known credential degrades the health: a repair and a redelivery fit in. */
 const foreignDeliveryMs = 5 * 60_000
 
-/**
- * How long a delivery that was not accepted degrades the health, unless one is accepted before. Redeliveries come ten or thirty minutes
- * apart, and a stranger who knows the name of the event subscription can cause it, so it does not last for ever.
- */
-const refusedMs = 60 * 60_000
-
-/** Statuses after which Event Grid dead-letters or drops a delivery (Event Grid: delivery-and-retry). */
-const neverSentAgain: ReadonlySet<number> = new Set([400, 401, 403, 413])
+/** What to do where deliveries carry another credential than this process knows, and it does not write the event subscription. */
+const otherCredential =
+  'run eventgrid-binding provision with the metadata and secrets of this process, or write its credential where the event ' +
+  'subscription is made; until then a deliveryToken of the form new,old takes deliveries of both'
 
 /**
  * So many failures in a row degrade the health, however fast or slow they come, until a success: an application that is down fails
@@ -129,7 +117,7 @@ const noHandler =
 
 /** Decides the health of push delivery. */
 export function decideInputHealth(facts: InputFacts, now: number): InputHealth {
-  const { draining, answered, strangers, foreign, recent, handling, unaccepted, lastRefused } = facts.listener
+  const { draining, answered, strangers, foreignAt = 0, recent, handling } = facts.listener
   const reasons: string[] = []
   if (facts.closed) reasons.push('the listener does not listen')
   else if (draining) reasons.push('the listener is closing')
@@ -139,21 +127,14 @@ export function decideInputHealth(facts: InputFacts, now: number): InputHealth {
   if (subscriptionProblem) reasons.push(subscriptionProblem)
   // An upsert that succeeded since then has seen our credential in it: the delivery was forged, or from before.
   const seenAt = facts.subscription.state === 'provisioned' ? facts.subscription.since : 0
-  if (foreign && foreign.lastAt > seenAt && now - foreign.lastAt < foreignDeliveryMs) {
+  if (foreignAt > seenAt && now - foreignAt < foreignDeliveryMs) {
     const what = 'deliveries of our event subscription have no credential that is known here'
     const then = facts.manages ? '' : `; ${otherCredential}`
     reasons.push(`${what}: they are answered 503, and Event Grid sends them again${then}`)
   }
-  if (lastRefused && now - lastRefused.lastAt < refusedMs) {
-    const { why, status, lastAt } = lastRefused
-    const then = neverSentAgain.has(status) ? 'Event Grid does not send it again' : 'Event Grid sends it again'
-    reasons.push(
-      `a delivery of our event subscription was not accepted at ${timeOf(lastAt)}, and none since: ${why}; ` +
-        `it was answered ${status}: ${then}`,
-    )
-  }
   if (areMostBad(recent)) {
-    reasons.push(`${recent.bad} of the ${recent.total} deliveries of the last two minutes were refused or put off`)
+    const counts = `${recent.bad} of the ${recent.total} deliveries of the last two minutes`
+    reasons.push(`${counts} were refused or put off; the log says why`)
   }
   const problem = problemOfHandling(handling)
   if (problem) reasons.push(problem)
@@ -169,13 +150,10 @@ export function decideInputHealth(facts: InputFacts, now: number): InputHealth {
     ...judge(reasons, causes),
     answered,
     strangers,
-    unaccepted,
     ready: isRoutable,
     eventSubscription: { state: facts.subscription.state, timesDeleted: facts.timesDeleted },
   }
 }
-
-const timeOf = (ms: number) => new Date(ms).toISOString()
 
 function judge(reasons: readonly string[], causes: Readonly<Record<UnhealthyCause, boolean>>) {
   const cause = unhealthyCauses.find((one) => causes[one])
@@ -256,7 +234,6 @@ export function decidePullHealth(facts: PullFacts): InputHealth {
     ...judge(reasons, causes),
     answered: {},
     strangers: {},
-    unaccepted: {},
     ready: !closed,
     // Also before the first receive: a count that begins with its first event would hide that one from who watches increases.
     pull: receiver?.counts ?? createPullCounts(),

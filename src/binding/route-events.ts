@@ -1,10 +1,9 @@
 /** `routeEvents`: which handler an event goes to, by its type, and what becomes of one that no schema or handler takes. */
 import type { SystemEventNameToEventData } from '@azure/eventgrid'
 import { type EventHandler, type ReceivedEvent, RejectEvent } from '../core/event.ts'
-import { issuesInWords, type SchemaIssue } from '../support/process/error-code.ts'
 import { checkValues, mustBe } from '../support/process/option-checks.ts'
 import { isRecord } from '../support/text/json-text.ts'
-import { checkHandler } from './refuse-wrong-options.ts'
+import { checkHandler } from './wrong-options.ts'
 
 /** Names of Azure's own events, `Microsoft.Storage.BlobCreated` for instance. */
 export type SystemEventName = keyof SystemEventNameToEventData
@@ -26,6 +25,13 @@ export interface StandardSchema<Output = unknown> {
 export type SchemaResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly SchemaIssue[] }
+
+/** One fault of a value, as schema libraries tell it (Standard Schema: Issue). */
+export interface SchemaIssue {
+  readonly message: string
+  /** The way to the fault: keys, or objects with a key. */
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined
+}
 
 /** How a router treats events whose data its schema refuses. */
 export interface RouteOptions {
@@ -83,18 +89,14 @@ export interface EventRouter extends EventHandler {
  *   .on('order.placed', z.object({ order: z.string() }), ({ cloudEvent }) => place(cloudEvent.data.order))
  *   .otherwise('ignore')
  * ```
- *
- * @throws TypeError for any argument: it takes none
  */
-export function routeEvents(...unexpected: readonly []): EventRouter {
-  checkCount('routeEvents', unexpected, 0)
+export function routeEvents(): EventRouter {
   const routes = new Map<string, EventHandler>()
   // The longest prefix first.
   let prefixes: readonly string[] = []
   let fallback: EventHandler | undefined
 
   function on(...given: readonly unknown[]): EventRouter {
-    checkCount('on', given, 4)
     const [pattern, second, third, options] = given
     checkPattern(pattern)
     const handler =
@@ -109,10 +111,9 @@ export function routeEvents(...unexpected: readonly []): EventRouter {
     return router
   }
 
-  function otherwise(...given: readonly unknown[]): EventRouter {
+  function otherwise(choice: unknown): EventRouter {
     if (fallback !== undefined) throw new TypeError('otherwise was called already')
-    checkCount('otherwise', given, 1)
-    fallback = fallbackHandler(given[0])
+    fallback = fallbackHandler(choice)
     return router
   }
 
@@ -140,14 +141,27 @@ function validating(schema: StandardSchema, handler: EventHandler, { onInvalid }
   }
 }
 
+/** Issues that are named: more would not fit in a log line. */
+const maxIssues = 5
+
+/** Each with its place: `items.0.price: expected number`. */
+function issuesInWords(issues: readonly SchemaIssue[]): string {
+  const words = issues.slice(0, maxIssues).map(({ message, path = [] }) => {
+    const keys = path.map((step) => String(typeof step === 'object' ? step.key : step))
+    return [keys.join('.'), message].filter((part) => part !== '').join(': ')
+  })
+  return [...words, ...(issues.length > maxIssues ? [`and ${issues.length - maxIssues} more`] : [])].join('; ')
+}
+
 function fallbackHandler(choice: unknown): EventHandler {
   if (choice === 'ignore') return () => {}
   if (choice === 'reject') return rejectUnrouted
   if (typeof choice === 'function') return checkedHandler(choice)
-  if (choice !== 'retry') throw new TypeError("otherwise takes a handler, 'reject', 'retry' or 'ignore'")
-  return ({ cloudEvent }) => {
-    throw new Error(unrouted(cloudEvent.type))
-  }
+  if (choice === 'retry')
+    return ({ cloudEvent }) => {
+      throw new Error(unrouted(cloudEvent.type))
+    }
+  throw new TypeError("otherwise takes a handler, 'reject', 'retry' or 'ignore'")
 }
 
 function rejectUnrouted({ cloudEvent }: ReceivedEvent): never {
@@ -158,13 +172,6 @@ const unrouted = (type: string) => `no handler for events of type ${quote(type)}
 
 // For callers without TypeScript: every argument is checked at the call, because a wrong one would cost each event.
 
-function checkCount(name: string, given: readonly unknown[], most: number): void {
-  if (given.length <= most) return
-  throw new TypeError(
-    `${name} takes ${most === 0 ? 'no' : `at most ${most}`} arguments; handlers are added by on and otherwise`,
-  )
-}
-
 function checkPattern(pattern: unknown): asserts pattern is string {
   if (typeof pattern === 'string' && /^([^*]+\*?|\*)$/.test(pattern)) return
   throw new TypeError(
@@ -173,6 +180,7 @@ function checkPattern(pattern: unknown): asserts pattern is string {
 }
 
 function checkedHandler(handler: unknown): EventHandler {
+  // A schema of arktype is a function, which would take every event.
   if (isSchema(handler)) throw new TypeError('the handler is missing: it comes behind the schema')
   checkHandler('the handler', handler)
   if (isFunction(handler)) return handler
@@ -189,8 +197,8 @@ function checkedSchema(schema: unknown): StandardSchema {
 
 // The schemas of arktype are functions.
 function isSchema(value: unknown): value is StandardSchema {
-  if (!((typeof value === 'object' && value !== null) || typeof value === 'function')) return false
-  const standard: unknown = Reflect.get(value, '~standard')
+  const isObject = (typeof value === 'object' && value !== null) || typeof value === 'function'
+  const standard: unknown = isObject && Reflect.get(value, '~standard')
   return isRecord(standard) && standard.version === 1 && typeof standard.validate === 'function'
 }
 

@@ -38,19 +38,3 @@ export function topicUrl(endpoint: string, { topics }: Endpoints): string {
 export function namespaceUrl(namespaceEndpoint: string, endpoints: Endpoints): string {
   return topicUrl(`${namespaceEndpoint}/topics/`, endpoints).slice(0, -'/topics/'.length)
 }
-
-/** The ids of an emulator whose configuration names none, by metadata field. */
-const emulatorIds = new Map([
-  ['tenantId', '11111111-1111-4111-8111-111111111111'],
-  ['clientId', '22222222-2222-4222-8222-222222222222'],
-  ['subscriptionId', '33333333-3333-4333-8333-333333333333'],
-])
-
-/** What to do about {@link strayEmulatorId}. */
-export const emulatorRemedy = 'to use an emulator, start with --emulator, or give endpoints to the Binding'
-
-/** The first field whose value is an id of the emulator, where no endpoint leads to one: Azure does not know such ids. */
-export function strayEmulatorId(fields: Readonly<Record<string, unknown>>, endpoints: Endpoints): string | undefined {
-  if (endpoints.resourceManager !== undefined || endpoints.authorityHost !== undefined) return undefined
-  return [...emulatorIds].find(([field, id]) => fields[field] === id)?.[0]
-}

@@ -1,5 +1,5 @@
 /** `BindingError`: its codes, the facts that each code brings, and the one place that puts them into words. */
-import { type Component, type FilePlace, placeInWords } from './component.ts'
+import type { Component, FilePlace } from './component.ts'
 
 /**
  * The stable codes of {@link BindingError}: a caller branches on these, never on the message.
@@ -151,19 +151,12 @@ export type PublishErrorCode =
   | 'PUBLISH_REJECTED'
   | 'PUBLISH_UNAVAILABLE'
 
-/** The metadata field that an error most probably comes from, and the place of its value. */
-export interface ErrorPlace extends FilePlace {
-  readonly field: string
-}
-
 /** The parts of a {@link BindingError}. None may hold a secret: the texts are not cleaned again. */
 export interface BindingErrorParts<Code extends BindingErrorCode = BindingErrorCode> {
   /** What was wrong, without a full stop. */
   readonly what: string
   /** What to do about it; may hold commands to paste. */
   readonly fix?: string | undefined
-  /** The field that it comes from, and where it stands. */
-  readonly place?: ErrorPlace | undefined
   readonly issues?: readonly MetadataIssue[] | undefined
   /** The original error. It must be safe to print, so never an error of other code that may hold a secret. */
   readonly cause?: unknown
@@ -182,8 +175,6 @@ class CodedError<Code extends BindingErrorCode> extends Error {
   readonly what: string
   /** What to do about it; may hold commands to paste. The message says it too. */
   declare readonly fix?: string
-  /** The metadata field that it most probably comes from, and its place in the file. The message says it too. */
-  declare readonly place?: ErrorPlace
   /** With METADATA_INVALID: every fault; else empty. */
   readonly issues: readonly MetadataIssue[]
   /** Further facts by code, for instance `status` and `requestId` of an answer, or `ids` of the events that were not published. */
@@ -195,7 +186,6 @@ class CodedError<Code extends BindingErrorCode> extends Error {
     this.what = parts.what
     // Not set to undefined, which would be printed.
     if (parts.fix !== undefined) this.fix = parts.fix
-    if (parts.place !== undefined) this.place = parts.place
     this.issues = parts.issues ?? []
     this.details = parts.details ?? {}
   }
@@ -228,8 +218,5 @@ export function isBindingError(error: unknown): error is BindingError {
 export const shownMessage = (error: unknown): string => (isBindingError(error) ? error.message : 'an unexpected error')
 
 /** What an error says, without its code. */
-export const inWords = ({ what, place, fix }: Pick<BindingErrorParts, 'what' | 'place' | 'fix'>): string =>
-  [place === undefined ? what : `${what} (${errorPlaceInWords(place)})`, fix].filter(Boolean).join('; ')
-
-/** `scope at orders.yaml:24:14` */
-export const errorPlaceInWords = (place: ErrorPlace): string => `${place.field} at ${placeInWords(place)}`
+export const inWords = ({ what, fix }: Pick<BindingErrorParts, 'what' | 'fix'>): string =>
+  [what, fix].filter(Boolean).join('; ')

@@ -98,83 +98,71 @@ type Level = 'error' | 'warn' | 'info'
 
 /** Lines like the one that was written last. */
 interface Repeated {
-  readonly level: Level
-  readonly message: string
-  count: number
-  /** The different values of each field, at most {@link maxValues}. */
-  readonly values: Map<string, Set<LogFields[string]>>
-  cancel: CancelTimer
+  readonly write: (fields: LogFields) => void
+  readonly cancel: CancelTimer
+  leftOut: number
+  last: QuietFields
 }
 
 /** Time in which lines like one that was written are joined. */
 const intervalMs = 30_000
 
-/** Subjects of one message that have lines of their own. */
-const maxSubjects = 16
-
-/** Values of a field, ids among them, that a joined line shows. */
-const maxValues = 20
+/** Messages and subjects that are known at a time. */
+const maxKnown = 32
 
 const unrefClock = createClock({ keepsAlive: false })
 
 /**
- * Makes a log that no sender can flood. A line comes at once; what comes like it within 30 s is one line at the end of that time, without
- * waiting for another: `leftOut` is their number, `ids` the values of their field `id`, and each other field has the values that they had.
+ * Makes a log that no sender can flood. A line comes at once; what comes like it within 30 s is one line at the end of that time: that of
+ * the last one, with `leftOut`, their number.
  */
 export function createQuietLog({ logger, clock = unrefClock }: QuietLogOptions) {
-  const open = new Map<string, Repeated>()
+  const known = new Map<string, Repeated>()
   // A timer would take the context of a delivery along, and the joined line its trace.
   const inOwnContext = AsyncLocalStorage.snapshot()
   let closed = false
 
-  function write(level: Level, message: string, fields: QuietFields, about = ''): void {
-    const own = keyOf(message, about)
-    const key = open.has(own) || hasRoom(message) ? own : keyOf(message, '')
-    const like = open.get(key)
+  function write(level: Level, message: string, fields: QuietFields, subject = ''): void {
+    const own = `${message}\n${subject}`
+    const key = known.has(own) || known.size < maxKnown ? own : message
+    const like = known.get(key)
     if (like) {
-      add(like, fields)
-      return
-    }
-    logger[level](message, valuesOf(fields))
-    // No timer may outlive its owner. What comes afterwards is of the last handler calls, so it is bounded.
-    if (!closed) begin(key, level, message)
+      like.leftOut++
+      like.last = fields
+    } else begin(key, (shown) => logger[level](message, shown), fields)
   }
 
-  const hasRoom = (message: string) =>
-    [...open.values()].filter((like) => like.message === message).length < maxSubjects
-
-  function begin(key: string, level: Level, message: string): void {
+  function begin(key: string, line: Repeated['write'], fields: QuietFields): void {
+    line(valuesOf(fields))
+    // No timer may outlive its owner. What comes afterwards is of the last handler calls, so it is bounded.
+    if (closed) return
     const cancel = inOwnContext(() => clock.setTimer(intervalMs, () => end(key)))
-    open.set(key, { level, message, count: 0, values: new Map(), cancel })
+    known.set(key, { write: line, cancel, leftOut: 0, last: fields })
   }
 
   /** Writes the joined line, if there is one, and then joins the lines that follow it. */
   function end(key: string): void {
-    const like = open.get(key)
-    open.delete(key)
-    if (!like || like.count === 0) return
-    const { level, message, count } = like
-    logger[level](message, { ...joined(like), leftOut: count })
-    if (!closed) begin(key, level, message)
+    const like = known.get(key)
+    known.delete(key)
+    if (like && like.leftOut > 0) begin(key, like.write, { ...valuesOf(like.last), leftOut: like.leftOut })
   }
 
   return {
     /**
-     * `message` is one of a fixed set of sentences; what varies goes into `fields`. With `about`, a printable text, each subject has its
-     * own line. At most 16 subjects of a message at a time: a sender who invents subjects can flood neither log nor memory. The others
-     * share one line.
+     * `message` is one of a fixed set of sentences; what varies goes into `fields`. Each `subject` of a message has lines of its own, up
+     * to {@link maxKnown} at a time: a sender who invents subjects can flood neither log nor memory.
      */
-    warn: (message: string, fields: QuietFields = {}, about?: string) => write('warn', message, fields, about),
+    warn: (message: string, fields: QuietFields = {}, subject?: string) => write('warn', message, fields, subject),
     /** The same at level error, for what is a fault of our code or the host's. */
-    error: (message: string, fields: QuietFields = {}, about?: string) => write('error', message, fields, about),
+    error: (message: string, fields: QuietFields = {}, subject?: string) => write('error', message, fields, subject),
     /** The same at level info, for what any scanner or probe may cause. */
-    info: (message: string, fields: QuietFields = {}, about?: string) => write('info', message, fields, about),
+    info: (message: string, fields: QuietFields = {}, subject?: string) => write('info', message, fields, subject),
     /** Every line, at level debug. */
     debug: (message: string, fields: () => LogFields) => logger.debug(message, fields()),
     /** Writes now what waits to be joined, and ends the timers. Later lines are written one by one. */
     close(): void {
       closed = true
-      for (const [key, { cancel }] of [...open]) {
+      for (const [key, { cancel }] of known) {
         cancel()
         end(key)
       }
@@ -182,26 +170,4 @@ export function createQuietLog({ logger, clock = unrefClock }: QuietLogOptions) 
   }
 }
 
-const keyOf = (message: string, about: string) => `${message}\n${about}`
-
 const valuesOf = (fields: QuietFields): LogFields => (typeof fields === 'function' ? fields() : fields)
-
-/** An event that fails again adds no id, so that it does not hide others. */
-function add(like: Repeated, fields: QuietFields): void {
-  const kept = like.values.get('id')?.size ?? like.count
-  like.count++
-  if (kept >= maxValues) return
-  for (const [name, value] of Object.entries(valuesOf(fields))) {
-    const values = like.values.get(name) ?? new Set()
-    if (values.size < maxValues) values.add(value)
-    like.values.set(name, values)
-  }
-}
-
-function joined({ values }: Repeated): LogFields {
-  const fields = [...values].map(([name, [...all]]) => {
-    if (name === 'id') return ['ids', all.join(', ')]
-    return [name, all.length === 1 ? all[0] : all.join(', ')]
-  })
-  return Object.fromEntries(fields)
-}

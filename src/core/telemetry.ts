@@ -10,7 +10,6 @@ import {
   type MeterProvider,
   metrics,
   ProxyTracerProvider,
-  ROOT_CONTEXT,
   type Span,
   type SpanContext,
   type SpanOptions,
@@ -64,7 +63,7 @@ export const otherError = '_OTHER'
 
 const scope = 'eventgrid-binding'
 
-// All calls into the SDK of the host are in this file, guarded: an SDK that fails must fail nothing of ours.
+// All spans and instruments are made and ended in this file, guarded: a span processor of the host that fails must fail nothing of ours.
 
 /** The tracer of the SDK in this process; `undefined` without an SDK: then nothing is prepared for it. */
 function tracer(): Tracer | undefined {
@@ -89,44 +88,21 @@ export function endSpan(span: Span | undefined, error: string | undefined, attri
   dropErrors(() => span.end())
 }
 
-export function addSpanEvent(span: Span, name: string, attributes: Attributes): void {
-  dropErrors(() => span.addEvent(name, attributes))
-}
-
-export const activeContext = (): Context => dropErrors(() => context.active()) ?? ROOT_CONTEXT
+export const activeContext = (): Context => context.active()
 
 /** A context with a span in it; the context itself without a span. */
 export const withSpan = (parent: Context, span: Span | undefined): Context =>
   (span && dropErrors(() => trace.setSpan(parent, span))) ?? parent
 
 /**
- * Calls a function in a context, once, whatever the host's context manager does. The argument is handed over, because a closure around it
- * would keep it for as long as what the function returns.
+ * Calls a function in a context. The argument is handed over, because a closure around it would keep it for as long as what the function
+ * returns.
  */
-export function runInContext<Argument, Result>(
+export const runInContext = <Argument, Result>(
   own: Context,
   work: (argument: Argument) => Result,
   argument: Argument,
-): Result {
-  let end: { readonly result: Result } | { readonly error: unknown } | undefined
-  const once = (given: Argument) => {
-    if (end) return
-    try {
-      end = { result: work(given) }
-    } catch (error) {
-      end = { error }
-    }
-  }
-  dropErrors(() => context.with(own, once, undefined, argument))
-  once(argument)
-  return resultOf(end)
-}
-
-function resultOf<Result>(end: { readonly result: Result } | { readonly error: unknown } | undefined): Result {
-  if (!end) throw new Error('a call in a context has not ended')
-  if ('error' in end) throw end.error
-  return end.result
-}
+): Result => context.with(own, work, undefined, argument)
 
 let made: { readonly provider: MeterProvider; readonly instruments: ReturnType<typeof createInstruments> } | undefined
 

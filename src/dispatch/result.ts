@@ -4,7 +4,7 @@ import { isRejectEvent } from '../core/event.ts'
 import type { QuietLog } from '../core/logger.ts'
 import { scrub } from '../core/scrub.ts'
 import { otherError } from '../core/telemetry.ts'
-import { errorInWords, isError, partsOf } from '../support/process/error-code.ts'
+import { errorInWords, isError } from '../support/process/error-code.ts'
 import { cut, oneLine } from '../support/text/text.ts'
 
 /** A result that is no success: a clause that says why, and the error that it tells of. */
@@ -25,8 +25,7 @@ export function failedResult(result: unknown): FailedResult | undefined {
   const given: readonly unknown[] = result
   // Not by methods of the array, which may be of a library's own class.
   const members = Array.from({ length: Math.min(given.length, maxMembers) }, (_, index) => given[index])
-  const ends = settledAs(members[0]) ? members.map(settledAs) : []
-  const rejection = ends.includes(undefined) ? undefined : ends.find((end) => end?.status === 'rejected')
+  const rejection = members.find(isRejection)
   if (rejection) {
     const { reason: cause } = rejection
     return { what: `a settled promise that was rejected (${errorInWords(cause)}); ${mustThrow}`, cause }
@@ -46,30 +45,21 @@ function failedValue(value: unknown, place?: 'member'): FailedResult | undefined
       return { what: `a promise that is not awaited; ${whenDone}` }
     }
     if (isError(value)) return { what: `an Error (${errorInWords(value)}); ${mustThrow}`, cause: value }
-    const response = responseIn(value)
-    if (response?.ok === false) return { what: `a Response with the status ${response.status}; ${mustThrow}` }
-    const unfinished = response ? undefined : unfinishedWork(value)
+    const status = isPlain(value) || Reflect.get(value, 'ok') !== false ? undefined : Reflect.get(value, 'status')
+    if (typeof status === 'number') return { what: `a Response with the status ${status}; ${mustThrow}` }
+    const unfinished = unfinishedWork(value)
     return unfinished === undefined ? undefined : { what: `${unfinished}; ${whenDone}` }
   } catch {
     return { what: 'a value that cannot be read' }
   }
 }
 
-/** What `Promise.allSettled` gives of one promise. A row of orders may have a `status` too, but has more than that. */
-function settledAs(member: unknown) {
-  if (!isObject(member) || types.isProxy(member) || Object.keys(member).length !== 2) return undefined
-  const { status, reason } = { status: undefined, reason: undefined, ...member }
-  if (status === 'fulfilled' && Object.hasOwn(member, 'value')) return { status, reason }
-  return status === 'rejected' && Object.hasOwn(member, 'reason') ? { status, reason } : undefined
-}
-
-/** Of `fetch`, of a library like it, or of another realm. Plain data that looks so, that of an event for instance, is none. */
-function responseIn(value: object): { readonly ok: boolean; readonly status: number } | undefined {
-  if (isPlain(value)) return undefined
-  const ok: unknown = Reflect.get(value, 'ok')
-  const status: unknown = Reflect.get(value, 'status') ?? Reflect.get(value, 'statusCode')
-  return typeof ok === 'boolean' && typeof status === 'number' ? { ok, status } : undefined
-}
+/** What `Promise.allSettled` gives of a promise that was rejected. A row of orders may have a `status` too, but has more than that. */
+const isRejection = (member: unknown): member is { readonly reason: unknown } =>
+  isObject(member) &&
+  !types.isProxy(member) &&
+  Object.keys(member).join() === 'status,reason' &&
+  Reflect.get(member, 'status') === 'rejected'
 
 /** What a handler returned in place of the end of its work: nothing of it has run. `undefined` where the work may be done. */
 function unfinishedWork(value: object): string | undefined {
@@ -83,7 +73,7 @@ function unfinishedWork(value: object): string | undefined {
 
 const has = (value: object, method: string) => typeof Reflect.get(value, method) === 'function'
 
-/** Made by braces, by `JSON.parse` or without a prototype; not by a class. */
+/** Made by braces, by `JSON.parse` or without a prototype; not by a class. Plain data may look like a Response, that of an event say. */
 function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value)
   return prototype === null || (isObject(prototype) && Object.getPrototypeOf(prototype) === null)
@@ -110,7 +100,7 @@ export function readThrown(thrown: unknown): Thrown {
   return { rejected: false, type: otherError, reason }
 }
 
-/** Errors whose stack the log shows at `debug`, that of the handler and those in it; and lines of each stack. */
+/** Errors whose stack the log shows at `debug`, that of the handler and its causes; and lines of each stack. */
 const maxErrors = 5
 const maxLines = 20
 
@@ -157,17 +147,14 @@ const timeoutAdvice =
   'make the handler faster, or have it put the work into a queue of its own and return; handlerTimeout is at most 25s with push, ' +
   'and up to 1h with deliveryMode: pull'
 
-/** An error, its causes and the errors in it, the nearest ones first. */
 function errorAndCauses(error: unknown): unknown[] {
   const errors = [error]
   try {
     for (const one of errors) {
-      if (!isError(one)) continue
-      errors.push(...(one.cause === undefined ? [] : [one.cause]), ...partsOf(one).slice(0, maxErrors))
-      if (errors.length >= maxErrors) break
+      if (isError(one) && one.cause !== undefined && errors.length < maxErrors) errors.push(one.cause)
     }
   } catch {}
-  return errors.slice(0, maxErrors)
+  return errors
 }
 
 function textOf(error: unknown): string {

@@ -8,13 +8,11 @@ import {
   splitDeliveryCredentials,
 } from '../core/delivery-credential.ts'
 import type { Endpoints } from '../core/endpoints.ts'
-import type { QuietLog } from '../core/logger.ts'
 import type { CurrentHandler } from '../dispatch/handler.ts'
 import type { PushMetadata } from '../metadata/typed/metadata.ts'
 import { isSameText } from '../support/text/text.ts'
-import type { CredentialFault, Evidence } from './credential-fault.ts'
 import { allowedMethods, answerOptions, maxValidationBytes, type OptionsContext } from './handshake.ts'
-import type { LogEvent } from './log-events.ts'
+import type { CredentialFault, Evidence, LogEvent } from './log-events.ts'
 import { type Answer, declaredLength, problemAnswer, refuseRepresentation, soleValue } from './request.ts'
 
 /** A final answer, and what the operator should learn of it. */
@@ -25,6 +23,8 @@ export interface GateRefusal {
   readonly unproven?: boolean
   /** Why its credential is not accepted, where that is the reason for the answer. */
   readonly fault?: CredentialFault
+  /** Unproven, yet no stranger's: a wrong token with one of our key ids, or a token that cannot be judged. */
+  readonly mayBeOurs?: boolean
 }
 
 /** What the head decides: a final answer, or that the body is read, as what. */
@@ -101,7 +101,8 @@ function refuseUnproven(
   const namesOther = !namesUs && headers['aeg-subscription-name'] !== undefined
   const decided = (answered: Answer, logEvent: LogEvent) => ({
     ...answer(answered, logEvent),
-    fault: 'fault' in evidence ? evidence.fault : { problem: evidence.kind },
+    fault: 'fault' in evidence ? evidence.fault : { reason: reasons[evidence.kind] },
+    mayBeOurs: evidence.kind === 'mismatch' || evidence.kind === 'unavailable',
   })
   // RFC 9110 demands a challenge with every 401.
   const refused = (detail: string) =>
@@ -124,6 +125,7 @@ function refuseUnproven(
   }
 }
 
+const reasons = { absent: 'it has no credential that is known here', mismatch: 'its delivery token is wrong' } as const
 const beingChecked = 'The delivery carries no credential that is known here; the event subscription is being checked.'
 const unknownCredential = 'The delivery carries no credential that is known here.'
 const mayBeChanging = 'The token is not accepted; the event subscription may still be changing.'
@@ -181,7 +183,6 @@ export interface CheckCredentialOptions {
   readonly input: PushMetadata
   /** `authorityHost` is where Entra's signing keys are fetched, `ca` what is trusted for that. */
   readonly endpoints: Endpoints
-  readonly log: QuietLog
   /** Longest wait for Entra's signing keys, in milliseconds. @default 5_000 */
   readonly keySetTimeoutMs?: number
   /** Ends a fetch of keys. */
@@ -230,7 +231,7 @@ function createSharedTokenCheck(accepted: readonly DeliveryCredential[]): CheckC
 /** Checks Entra's tokens with the signing keys of the tenant. */
 async function createTokenCheck(
   delivery: PushMetadata['deliveryAuthentication'] & { readonly kind: 'entra' },
-  { input, endpoints, log, keySetTimeoutMs: timeoutMs, closing, now, elapsed }: CheckCredentialOptions,
+  { input, endpoints, keySetTimeoutMs: timeoutMs, closing, now, elapsed }: CheckCredentialOptions,
 ): Promise<CheckCredential> {
   // Loads jose only where tokens are checked.
   const { createEntraCheck, createKeySet } = await import('./entra.ts')
@@ -244,14 +245,7 @@ async function createTokenCheck(
       issuerHostV1: environment.tokenIssuerHostV1,
       authorityHosts: [authorityHost, environment.authorityHost],
     },
-    keys: createKeySet({
-      url,
-      ca: endpoints.ca,
-      timeoutMs,
-      closing,
-      elapsed,
-      onFailure: (reason) => log.warn('could not fetch the keys of Entra', { url, reason }),
-    }),
+    keys: createKeySet({ url, ca: endpoints.ca, timeoutMs, closing, elapsed }),
     now,
   })
   return (headers) => check(headers.authorization)

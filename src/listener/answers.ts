@@ -4,16 +4,13 @@ import type { QuietLog } from '../core/logger.ts'
 import { scrub } from '../core/scrub.ts'
 import type { EventOutcome } from '../dispatch/delivery.ts'
 import { countRefused, createRecentCounts, type DeliverySource, type RecentCounts } from '../dispatch/handler.ts'
-import type { Scope } from '../metadata/fields/scope.ts'
 import { errorInWords } from '../support/process/error-code.ts'
 import { cut } from '../support/text/text.ts'
 import { type GateRefusal, isDelivery, namesOurs } from './admission.ts'
-import { credentialProblems, faultInWords } from './credential-fault.ts'
-import { logEvents, writeLine } from './log-events.ts'
+import { writeLine } from './log-events.ts'
 import { type Answer, problemAnswer, sendAnswer, sendPastHooks } from './request.ts'
 
 export interface AnswersOptions {
-  readonly scope: Scope
   readonly log: QuietLog
   /** Our secrets, which an error may repeat. @default none */
   readonly secrets?: (() => readonly string[]) | undefined
@@ -35,32 +32,23 @@ export interface AnswerFigures {
   readonly answered: Readonly<Record<string, number>>
   /** Number of POSTs that neither carry a credential of ours nor name our event subscription, by the status of the answer. */
   readonly strangers: Readonly<Record<string, number>>
-  /** Deliveries that seem ours and carry no known credential; `lastAt` in epoch milliseconds. */
-  readonly foreign: { readonly count: number; readonly lastAt: number } | undefined
+  /** When the last delivery came that seemed ours and carried no known credential, in epoch milliseconds. */
+  readonly foreignAt: number | undefined
   /** The deliveries of the last two minutes, strangers left out. Bad ones were refused or put off for a reason of ours. */
   readonly recent: RecentCounts
-  /** Number of deliveries that were not accepted for their credential, by what was wrong; those of strangers left out. */
-  readonly unaccepted: Readonly<Record<string, number>>
-  /**
-   * The last delivery that no handler got, strangers and what `foreign` counts left out; `undefined` once one is handed on. `why` is a
-   * clause, `lastAt` in epoch milliseconds.
-   */
-  readonly lastRefused: { readonly why: string; readonly status: number; readonly lastAt: number } | undefined
 }
 
 export type Answers = ReturnType<typeof createAnswers>
 
 export function createAnswers(options: AnswersOptions) {
-  const { scope, log, secrets, source, onForeignDelivery, now, elapsed, isCrowded } = options
+  const { log, secrets, source, onForeignDelivery, now, elapsed, isCrowded } = options
   const deliveries: Counts = new Map()
   const strangers: Counts = new Map()
   const ownName = source.eventSubscriptionName.toLowerCase()
   /** Deliveries that `fail` has counted. */
   const failed = new WeakSet<FastifyReply>()
   const recent = createRecentCounts(elapsed)
-  const unaccepted = new Map(credentialProblems.map((problem) => [problem, 0]))
-  let foreign: AnswerFigures['foreign']
-  let lastRefused: AnswerFigures['lastRefused']
+  let foreignAt: number | undefined
 
   /**
    * Answers a POST, and counts it when its status is final: hooks of the host may delay the answer, change its status, or fail.
@@ -89,22 +77,17 @@ export function createAnswers(options: AnswersOptions) {
   /** Answers a request whose events no handler gets. */
   function refuse(reply: FastifyReply, refusal: GateRefusal): void {
     const { request } = reply
-    const { answer, logEvent, unproven = false, fault } = refusal
-    if (logEvent) writeLine(log, logEvent, { status: answer.status, headers: request.headers, scope, fault })
+    const { answer, logEvent, unproven = false, mayBeOurs = false, fault } = refusal
+    if (logEvent) writeLine(log, logEvent, { status: answer.status, headers: request.headers, fault })
     if (logEvent === 'foreign' || logEvent === 'foreignUnmanaged') {
-      foreign = { count: (foreign?.count ?? 0) + 1, lastAt: now() }
+      foreignAt = now()
       onForeignDelivery?.()
     }
     // Strangers must not be able to hold all connections: one that they have to open again is not theirs for ever.
     const closes = unproven && isCrowded()
     if (isDelivery(request)) {
       countRefused(source, answer.status)
-      // Neither a wrong token with one of our key ids, nor a token for us that cannot be judged, is a stranger's.
-      const mayBeOurs = logEvent === 'unavailable' || fault?.problem === 'mismatch'
       const isStranger = unproven && !mayBeOurs && !namesOurs(request.headers, ownName)
-      if (fault && !isStranger) count(unaccepted, fault.problem)
-      const why = whyRefused(refusal)
-      if (why !== undefined && !isStranger) lastRefused = { why, status: answer.status, lastAt: now() }
       if (!isStranger) recent.add(isReasonOfOurs(refusal))
       answerPost(reply, answer, isStranger ? strangers : deliveries, closes)
     } else sendAnswer(reply, answer, closes)
@@ -116,7 +99,6 @@ export function createAnswers(options: AnswersOptions) {
     acknowledge(reply: FastifyReply, outcomes: readonly EventOutcome[], onKnown: (isTaken: boolean) => void): void {
       const { status, detail } = decideAcknowledgement(outcomes)
       if (status !== 200) countUnhandled(source, outcomes)
-      lastRefused = undefined
       recent.add(false)
       try {
         // The dispatcher has told of a time-out.
@@ -137,7 +119,6 @@ export function createAnswers(options: AnswersOptions) {
       const answer = problemAnswer(500, 'The request failed.', { connection: 'close' })
       if (isDelivery(reply.request)) {
         countRefused(source, answer.status)
-        lastRefused = { why: `the listener failed (${reason})`, status: answer.status, lastAt: now() }
         recent.add(true)
         // The answer to a sender that has gone may be counted already.
         if (!reply.raw.destroyed) {
@@ -150,19 +131,10 @@ export function createAnswers(options: AnswersOptions) {
     figures: (): AnswerFigures => ({
       answered: Object.fromEntries(deliveries),
       strangers: Object.fromEntries(strangers),
-      foreign,
+      foreignAt,
       recent: recent.current(),
-      unaccepted: Object.fromEntries(unaccepted),
-      lastRefused,
     }),
   }
-}
-
-/** Why a delivery was refused, as a clause; `undefined` where health has another reason for it, and where it was not refused. */
-function whyRefused({ answer, logEvent, fault }: GateRefusal): string | undefined {
-  if (fault) return fault.problem === 'absent' ? undefined : faultInWords(fault)
-  if (logEvent === undefined || logEvent === 'noHandler' || answer.status < 400) return undefined
-  return logEvents[logEvent]
 }
 
 /**
@@ -174,8 +146,8 @@ const isReasonOfOurs = ({ answer, logEvent }: GateRefusal): boolean => answer.st
 /** Numbers by the status of the answer. */
 type Counts = Map<number, number>
 
-function count<Key>(counts: Map<Key, number>, key: Key): void {
-  counts.set(key, (counts.get(key) ?? 0) + 1)
+function count(counts: Counts, status: number): void {
+  counts.set(status, (counts.get(status) ?? 0) + 1)
 }
 
 /** The answer to a whole body. */

@@ -2,14 +2,13 @@
 import { hash } from 'node:crypto'
 import { compactVerify, createRemoteJWKSet, customFetch, decodeJwt, decodeProtectedHeader, errors } from 'jose'
 import { createTrustPolicy } from '../azure/http.ts'
-import { certificateRemedy, silenceRemedy } from '../azure/refusals/remedies.ts'
 import { scrub } from '../core/scrub.ts'
 import { codeOf, nameOf } from '../support/process/error-code.ts'
-import { isRecord, readJson } from '../support/text/json-text.ts'
+import { isRecord } from '../support/text/json-text.ts'
 import { cut } from '../support/text/text.ts'
 import { withLimit } from '../support/time/clock.ts'
 import { keepNewest } from '../support/work/work.ts'
-import type { CredentialFault, Evidence } from './credential-fault.ts'
+import type { CredentialFault, Evidence } from './log-events.ts'
 
 export interface EntraCheckOptions {
   readonly expected: ExpectedToken
@@ -28,14 +27,16 @@ export function createEntraCheck({ expected, keys, now, maxCached = 1_000 }: Ent
   async function verify(token: string, digest: string): Promise<Evidence> {
     // Claims first: a token for somebody else then costs no signature check and no fetch of keys.
     const decision = decideToken(readClaims(token), expected, now())
-    if (!decision.accepted) return failing(decision.fault)
+    if ('fault' in decision) return { kind: 'failing', fault: decision.fault }
     switch (await keys.verify(token)) {
-      case 'unavailable':
-        return { kind: 'unavailable', fault: unavailable(keys.failure()) }
+      case 'unavailable': {
+        const failure = keys.failure()
+        return { kind: 'unavailable', fault: failure === undefined ? unknownKey : { ...noKeys, failure } }
+      }
       case 'unknownKey':
-        return failing({ problem: 'unknown_key' })
+        return { kind: 'failing', fault: unknownKey }
       case 'invalid':
-        return failing({ problem: 'signature' })
+        return { kind: 'failing', fault: { reason: 'the signature of its token is wrong' } }
       case 'valid':
         keepNewest(verified, digest, decision.expiresAt, maxCached)
         return { kind: 'proven' }
@@ -52,14 +53,8 @@ export function createEntraCheck({ expected, keys, now, maxCached = 1_000 }: Ent
   }
 }
 
-function failing(fault: CredentialFault): Evidence {
-  return { kind: 'failing', fault }
-}
-
-/** The set may be there without the key: it was fetched a moment ago, and is not fetched again for each unknown key. */
-function unavailable(detail: string | undefined): CredentialFault {
-  return detail === undefined ? { problem: 'unknown_key' } : { problem: 'keys_unavailable', detail }
-}
+const unknownKey = { reason: 'its token is signed by a key that the tenant does not have' }
+const noKeys = { reason: 'the keys to check its token with cannot be fetched', remedy: 'let this process reach Entra' }
 
 function bearerToken(authorization: string | undefined): string | undefined {
   if (authorization === undefined || authorization.slice(0, 7).toLowerCase() !== 'bearer ') return undefined
@@ -92,9 +87,7 @@ export interface ExpectedToken {
 }
 
 /** Accepted until `expiresAt` (epoch milliseconds), or refused with what is wrong. */
-export type TokenDecision =
-  | { readonly accepted: true; readonly expiresAt: number }
-  | { readonly accepted: false; readonly fault: CredentialFault }
+type TokenDecision = { readonly expiresAt: number } | { readonly fault: CredentialFault }
 
 const skewMs = 5 * 60_000
 
@@ -103,56 +96,41 @@ const earlyMs = 2 * 60 * 60_000
 
 /** Decides on the claims of a token, not its signature. Versions 1 and 2 differ in the issuer and in `appid` or `azp`. */
 export function decideToken(claims: unknown, expected: ExpectedToken, now: number): TokenDecision {
-  if (!isRecord(claims)) return { accepted: false, fault: { problem: 'format' } }
+  if (!isRecord(claims)) return { fault: { reason: 'its token is not one that Entra signed with RS256' } }
   const { iss, tid, aud, exp, nbf, appid, azp } = claims
-  const issued = issuers(expected)
-  if (!matches(iss, issued)) return wrongClaim('issuer', 'iss', issued, iss)
-  if (!matches(tid, [expected.tenantId])) return wrongClaim('tenant', 'tid', [expected.tenantId], tid)
-  const caller = appid ?? azp
-  const callers = [expected.eventGridClientId]
-  const callerClaim = appid === undefined && azp !== undefined ? 'azp' : 'appid'
-  if (!matches(caller, callers)) return wrongClaim('caller', callerClaim, callers, caller)
-  const audience: readonly unknown[] = Array.isArray(aud) ? aud : [aud]
-  const audiences = acceptedAudiences(expected)
-  if (!audience.some((one) => matches(one, audiences))) return wrongClaim('audience', 'aud', audiences, aud)
+  const caller = appid === undefined ? 'azp' : 'appid'
+  const wanted: readonly [claim: string, came: unknown, accepted: readonly string[], remedy: string][] = [
+    ['iss', iss, issuers(expected), 'correct tenantId or azureEnvironment'],
+    ['tid', tid, [expected.tenantId], 'correct tenantId'],
+    [
+      caller,
+      appid ?? azp,
+      [expected.eventGridClientId],
+      'if it is Event Grid in your cloud, set eventGridClientId to it',
+    ],
+    ['aud', aud, acceptedAudiences(expected), otherAudience],
+  ]
+  for (const [claim, came, accepted, remedy] of wanted) {
+    if (![came].flat().some((one) => matches(one, accepted)))
+      return wrongClaim(claim, came, accepted.join(' or '), remedy)
+  }
+  const second = Math.floor(now / 1_000)
   if (typeof exp !== 'number' || !Number.isFinite(exp) || now >= exp * 1_000 + skewMs)
-    return wrongClaim('expired', 'exp', [`later than ${timeOf(now)}`], timeClaim(exp))
+    return wrongClaim('exp', exp, `later than ${second}`, lookAtClock)
   if (nbf !== undefined && !(typeof nbf === 'number' && now >= nbf * 1_000 - earlyMs))
-    return wrongClaim('not_yet_valid', 'nbf', [`not later than ${timeOf(now)}`], timeClaim(nbf))
-  return { accepted: true, expiresAt: exp * 1_000 }
+    return wrongClaim('nbf', nbf, `not later than ${second}`, lookAtClock)
+  return { expiresAt: exp * 1_000 }
 }
 
-function wrongClaim(
-  problem: CredentialFault['problem'],
-  claim: string,
-  accepted: readonly string[],
-  came: unknown,
-): TokenDecision {
-  const shown = shownClaim(came)
-  const fault = { problem, claim, expected: accepted.join(' or '), ...(shown !== undefined && { came: shown }) }
-  return { accepted: false, fault }
-}
+const otherAudience = 'correct clientId, or azureActiveDirectoryApplicationIdOrUri of the event subscription'
+const lookAtClock = 'look at the clock of this machine'
 
 /** Longest text of a claim that is shown. Anybody may have written it. */
 const maxShown = 200
 
-/** A claim as the operator may see it: on one line, short, and without the query of a URL, which counts as secret. */
-function shownClaim(value: unknown): string | undefined {
-  if (value === undefined) return undefined
-  const texts: readonly unknown[] = Array.isArray(value) ? value.slice(0, 3) : [value]
-  return cut(scrub(texts.map(readable).join(', ')), maxShown)
-}
-
-function readable(one: unknown): string {
-  if (typeof one !== 'string') return `a ${typeof one}`
-  return one.length > 1_000 ? `a text of ${one.length} characters` : one
-}
-
-const timeOf = (ms: number) => new Date(ms).toISOString()
-
-/** A claim of seconds as a time, where it can be one. */
-function timeClaim(seconds: unknown): unknown {
-  return typeof seconds === 'number' && Math.abs(seconds) <= 8.64e12 ? timeOf(seconds * 1_000) : seconds
+function wrongClaim(claim: string, came: unknown, expected: string, remedy: string): TokenDecision {
+  const shown = cut(scrub(JSON.stringify(came) ?? 'nothing'), maxShown)
+  return { fault: { reason: `the claim ${claim} of its token is not accepted`, claim, expected, came: shown, remedy } }
 }
 
 function issuers({ tenantId, issuerHostV1, authorityHosts }: ExpectedToken): readonly string[] {
@@ -187,43 +165,39 @@ export interface KeySetOptions {
   readonly closing: AbortSignal
   /** Milliseconds of a monotonic clock. */
   readonly elapsed: () => number
-  /** Called for each failed fetch, with the reason: it holds no secret. */
-  readonly onFailure: (reason: string) => void
 }
 
 /** Entra's set has a few kilobytes. */
 const maxBytes = 262_144
-/** Time between two fetches for unknown key ids, and after a failed fetch, so that strange tokens cause no storm. */
+/** Shortest time between two fetches, so that strange tokens cause no storm. */
 const cooldownMs = 30_000
 /** A set that is older is fetched again before it is used. */
 const maxAgeMs = 12 * 60 * 60_000
 
 /** Fetches the keys with jose, which asks again for unknown key ids, and checks signatures with them. */
 export function createKeySet(options: KeySetOptions) {
-  const { url, timeoutMs = 5_000, closing, elapsed, onFailure } = options
+  const { url, timeoutMs = 5_000, closing, elapsed } = options
   let connecting: ReturnType<typeof connect> | undefined
   let fetched = 0
-  let failedAt = Number.NEGATIVE_INFINITY
+  let askedAt = Number.NEGATIVE_INFINITY
   let failure: string | undefined
 
   async function fetchKeys(): Promise<Response> {
-    // jose knows no cooldown after a failure.
-    if (elapsed() - failedAt < cooldownMs) throw new Error('the last fetch failed less than 30 s ago')
+    // jose knows no cooldown after a failure, nor after an answer that is no set of keys.
+    if (elapsed() - askedAt < cooldownMs) throw new Error('the last fetch was less than 30 s ago')
+    askedAt = elapsed()
     try {
       connecting ??= connect(options)
-      const send = await connecting
-      const { status, bodyAsText } = await withLimit({ ms: timeoutMs, signal: closing }, send)
-      if (status !== 200) throw new KeySetError(`it was answered with ${status}`)
-      const text = bodyAsText ?? ''
-      if (!holdsKey(text))
-        throw new KeySetError('the answer holds no usable key: something else than Entra may have answered')
+      const { status, bodyAsText } = await withLimit({ ms: timeoutMs, signal: closing }, await connecting)
+      if (status !== 200) throw Object.assign(new Error('no keys came'), { code: `HTTP status ${status}` })
+      // jose refuses what is no set of keys.
+      const answer = Response.json(JSON.parse(bodyAsText ?? ''))
       fetched++
       failure = undefined
-      return new Response(text)
+      return answer
     } catch (error) {
-      failedAt = elapsed()
-      failure = whyNotFetched(error, url, timeoutMs)
-      if (!closing.aborted) onFailure(failure)
+      // The message of a foreign error may hold anything.
+      failure = codeOf(error) ?? nameOf(error)
       throw error
     }
   }
@@ -258,28 +232,6 @@ const faultsOfToken: ReadonlySet<string | undefined> = new Set([
   'ERR_JOSE_NOT_SUPPORTED',
   'ERR_JOSE_ALG_NOT_ALLOWED',
 ])
-
-/** An answer came, and it is not a set of keys. */
-class KeySetError extends Error {
-  override readonly name = 'KeySetError'
-}
-
-/** Why a fetch failed, and what to do: of a foreign error its code, since its message may hold anything. */
-function whyNotFetched(error: unknown, url: string, timeoutMs: number): string {
-  if (error instanceof KeySetError) return error.message
-  const name = nameOf(error)
-  if (name === 'TimeoutError' || name === 'AbortError') return `no answer came in ${timeoutMs / 1_000} s`
-  const code = codeOf(error)
-  const remedy = certificateRemedy(code, url) ?? silenceRemedy(code, url)
-  return `${code ?? name}${remedy === undefined ? '' : `: ${remedy}`}`
-}
-
-/** Is there a key that could sign? A set without one is an answer of something else than Entra. */
-function holdsKey(text: string): boolean {
-  const set = readJson(text)
-  const keys: readonly unknown[] = isRecord(set) && Array.isArray(set.keys) ? set.keys : []
-  return keys.some((key) => isRecord(key) && typeof key.n === 'string')
-}
 
 /** Sends as the Azure SDKs do: through the proxy of the environment, and trusting the same certificates. */
 async function connect({ url, ca }: KeySetOptions) {

@@ -3,8 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Logger } from '../core/logger.ts'
 import { isSameMetadata, type PushMetadata } from '../metadata/typed/metadata.ts'
 import { type CheckCredential, type CheckCredentialOptions, createCredentialCheck } from './admission.ts'
-import type { Evidence } from './credential-fault.ts'
-import { deletionLine } from './log-events.ts'
+import type { Evidence } from './log-events.ts'
 import { soleValue } from './request.ts'
 
 export interface FormerDeliveriesOptions extends CheckCredentialOptions {
@@ -65,7 +64,7 @@ export async function createFormerDeliveries(options: FormerDeliveriesOptions) {
     logger.warn(
       'a former event subscription still delivers: its events are taken until this process ends, and where its filters are those of the ' +
         'present one, each event is handled twice; delete it',
-      { eventSubscription, scope: scope.id, remedy: deletionLine(eventSubscription, scope) },
+      { eventSubscription, scope: scope.id },
     )
   }
 

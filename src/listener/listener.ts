@@ -107,7 +107,6 @@ export async function createListener(options: ListenerOptions) {
   })
   const { isCrowded } = server
   const answers = createAnswers({
-    scope: input.scope,
     secrets,
     log,
     source,

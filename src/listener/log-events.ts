@@ -1,9 +1,26 @@
-/** The lines of the log about requests: their texts, levels and fields. */
+/** What a credential proves, and the lines of the log about requests: their texts, levels and fields. */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { QuietLog } from '../core/logger.ts'
-import type { Scope } from '../metadata/fields/scope.ts'
-import { oneLine, shellWord } from '../support/text/text.ts'
-import { type CredentialFault, faultFields } from './credential-fault.ts'
+import { oneLine } from '../support/text/text.ts'
+
+/** Why the credential of a delivery is not accepted, as fields of a line of the log. Holds no secret: the texts are cleaned and short. */
+export interface CredentialFault {
+  readonly [name: string]: string
+  readonly reason: string
+}
+
+/** What the credential of a delivery proves. */
+export type Evidence =
+  /** It comes from our event subscription. */
+  | { readonly kind: 'proven' }
+  /** No credential, or unknown key ids only: the delivery may still be ours, from before or after a change of secret. */
+  | { readonly kind: 'absent' }
+  /** One of our key ids with a wrong token. */
+  | { readonly kind: 'mismatch' }
+  /** An Entra token that is not accepted. */
+  | { readonly kind: 'failing'; readonly fault: CredentialFault }
+  /** An Entra token that cannot be judged, because its key is not there: the keys cannot be fetched, or were fetched a moment ago. */
+  | { readonly kind: 'unavailable'; readonly fault: CredentialFault }
 
 /** The lines, in the order of the table in docs/observability.md. */
 export const logEvents = {
@@ -37,60 +54,28 @@ export type LogEvent = keyof typeof logEvents
 /** The lines that any scanner or probe may cause. */
 const infos: ReadonlySet<LogEvent> = new Set(['otherPath', 'otherMethod'])
 
-/** What to do where deliveries carry another credential than this process knows, and it does not write the event subscription. */
-export const otherCredential =
-  'run eventgrid-binding provision with the metadata and secrets of this process, or write its credential where the event ' +
-  'subscription is made; until then a deliveryToken of the form new,old takes deliveries of both'
-
 interface Refused {
   readonly status: number
   readonly headers: IncomingHttpHeaders
-  readonly scope: Scope
   readonly fault?: CredentialFault | undefined
 }
 
-/** The lines that tell why a credential is not accepted. */
-const tellsFault: ReadonlySet<LogEvent> = new Set(['unauthorized', 'unavailable', 'unaccepted'])
-
-/** Writes a line at its level. A fault and another event subscription have a line each. */
-export function writeLine(log: QuietLog, logEvent: LogEvent, { status, headers, scope, fault }: Refused): void {
+/** Writes a line at its level. Each reason and each other event subscription has a line of its own. */
+export function writeLine(log: QuietLog, logEvent: LogEvent, { status, headers, fault }: Refused): void {
   const write = infos.has(logEvent) ? log.info : log.warn
-  const message = logEvents[logEvent]
-  if (fault && tellsFault.has(logEvent)) {
-    write(message, { status, ...faultFields(fault) }, fault.problem)
-    return
-  }
-  const other = logEvent === 'otherSender' ? otherSender(String(headers['aeg-subscription-name']), scope) : undefined
   const { 'webhook-request-origin': origin, 'content-type': contentType, 'content-encoding': contentEncoding } = headers
+  // Event Grid sends names in upper case, and case has no meaning.
+  const eventSubscription = oneLine(String(headers['aeg-subscription-name']).toLowerCase(), 64)
+  const isOther = logEvent === 'otherSender'
   const fields = {
     status,
-    ...(logEvent === 'otherOrigin' && typeof origin === 'string' && { origin: oneLine(origin, 120) }),
+    ...fault,
+    ...(isOther && { eventSubscription }),
+    ...(logEvent === 'otherOrigin' && { origin: oneLine(String(origin), 120) }),
     ...(status === 415 && {
       contentType: oneLine(contentType ?? '', 120),
       contentEncoding: oneLine(contentEncoding ?? '', 120),
     }),
-    ...(logEvent === 'foreignUnmanaged' && { remedy: otherCredential }),
-    ...other,
   }
-  write(message, fields, other?.eventSubscription)
+  write(logEvents[logEvent], fields, isOther ? eventSubscription : fault?.reason)
 }
-
-/**
- * Fields of the line `otherSender`: the event subscription, and the remedy if its name is valid. A renamed component leaves its former
- * event subscription behind, at the same scope. A stranger may have written the name, so a line to paste holds letters, digits and
- * hyphens only.
- */
-function otherSender(name: string, scope: Scope) {
-  // Event Grid sends names in upper case, and case has no meaning.
-  const eventSubscription = oneLine(name.toLowerCase(), 64)
-  if (!/^[a-z0-9-]{3,64}$/.test(eventSubscription)) return { eventSubscription }
-  const keep = eventSubscription.includes('-')
-    ? ''
-    : `; to go on with it in place of the present one, set eventSubscriptionName to ${eventSubscription}`
-  const deletion = deletionLine(eventSubscription, scope)
-  return { eventSubscription, remedy: `if the component was renamed, delete what it left behind: ${deletion}${keep}` }
-}
-
-/** The line to paste that deletes an event subscription, whose name must be valid. */
-export const deletionLine = (eventSubscription: string, scope: Scope): string =>
-  `az eventgrid event-subscription delete --name ${eventSubscription} --source-resource-id ${shellWord(scope.id)}`

@@ -1,7 +1,6 @@
 /** The HTTP server: its bounds, the answers to what is no request, and how its port is opened. */
-import { lookup } from 'node:dns/promises'
 import { STATUS_CODES } from 'node:http'
-import { type AddressInfo, isIP, type Socket } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { type FastifyInstance, type FastifyReply, fastify } from 'fastify'
 import { BindingError, type BindingErrorParts } from '../core/errors.ts'
 import type { QuietLog } from '../core/logger.ts'
@@ -65,7 +64,7 @@ export function createServer({ limits, isOurPath, log, clock, onBadPath }: Serve
     connectionTimeout: limits.connectionTimeoutMs,
     // A delivery during the drain gets the answer of our own table.
     return503OnClosing: false,
-    clientErrorHandler: (error: BrokenRequest, socket: Socket) => closeBroken(error, socket, log),
+    clientErrorHandler: (error: NodeJS.ErrnoException, socket: Socket) => closeBroken(error, socket, log),
     // Fastify's own answer is 400, which ends an event.
     frameworkErrors: (_error, _request, reply) => onBadPath(reply),
     // The router takes `:` and `*` for patterns, and subscriberEndpoint may hold them.
@@ -131,30 +130,13 @@ export function createServer({ limits, isOurPath, log, clock, onBadPath }: Serve
  * Closes a connection whose bytes are not a valid request. An answer could be taken for that of a delivery that is still handled on the
  * same connection, so it is one that makes Event Grid try again (408, 431), or none.
  */
-function closeBroken({ code = '', rawPacket }: BrokenRequest, socket: Socket, log: QuietLog): void {
+function closeBroken({ code = '' }: NodeJS.ErrnoException, socket: Socket, log: QuietLog): void {
   // Cut off by the sender.
   if (code === 'ECONNRESET' || code === 'HPE_INVALID_EOF_STATE' || !socket.writable) return void socket.destroy()
-  const protocol = Buffer.isBuffer(rawPacket) ? otherProtocol(rawPacket) : undefined
-  if (protocol === undefined) log.info('closed a connection: invalid HTTP request', { code })
-  else
-    log.warn(`closed a connection that speaks ${protocol}: set the backend protocol of the ingress to HTTP (HTTP/1.1)`)
+  log.info('closed a connection: its bytes are no request of HTTP/1.1', { code })
   const answer = retried.get(code)
   if (answer === undefined) socket.destroy()
   else socket.end(answer, () => socket.destroy())
-}
-
-/** An error of Node's HTTP server, with the bytes that were read. */
-interface BrokenRequest extends NodeJS.ErrnoException {
-  readonly rawPacket?: unknown
-}
-
-/** What a balancer may speak in place of HTTP/1.1, by its first bytes. */
-function otherProtocol(bytes: Buffer): string | undefined {
-  const [first, second] = bytes
-  if (first === 0x16 && second === 3) return 'TLS'
-  const text = bytes.toString('latin1', 0, 16)
-  if (text.startsWith('PRI * HTTP/2')) return 'HTTP/2'
-  return text.startsWith('PROXY ') || text.startsWith('\r\n\r\n\0\r\nQUIT\n') ? 'the PROXY protocol' : undefined
 }
 
 /** Answers that make Event Grid try again. */
@@ -175,8 +157,8 @@ function rawProblem(status: number, detail: string): string {
 /** Where to listen. */
 export interface ListenAt {
   /**
-   * An IP address, or a host name: its first address counts, IPv4 before IPv6. Absent: `::`, which includes IPv4, or `0.0.0.0` on a machine
-   * without IPv6.
+   * An IP address: with a name Fastify would open further servers, without our bounds. Absent: `::`, which includes IPv4, or `0.0.0.0` on
+   * a machine without IPv6.
    */
   readonly host: string | undefined
   /** 0 takes a free port. */
@@ -188,9 +170,6 @@ export interface ListenAt {
 /** How long a port in use is tried by default, in ms: another listener may be about to free the port, as where two components swap. */
 export const freeingMs = 2_000
 const tryAgainMs = 50
-
-/** How long the address of a host name is waited for, in ms. */
-const lookupMs = 10_000
 
 /**
  * Connections that the system queues until they are accepted (it may allow fewer). With Node's 511 a burst overflows the queue: the sender
@@ -208,9 +187,7 @@ export async function listen(app: FastifyInstance, at: ListenAt, signal: AbortSi
   for (let waitedMs = 0; ; waitedMs += tryAgainMs) {
     signal.throwIfAborted()
     try {
-      return host === undefined
-        ? await listenEverywhere(app, port)
-        : await listenAt(app, await addressOf(host, signal), port)
+      return await (host === undefined ? listenEverywhere(app, port) : listenAt(app, host, port))
     } catch (error) {
       signal.throwIfAborted()
       if (codeOf(error) !== 'EADDRINUSE' || waitedMs >= freeingMs) throw portUnavailable(error, host ?? '::', port)
@@ -230,20 +207,11 @@ async function listenEverywhere(app: FastifyInstance, port: number): Promise<Add
 
 const hasNoIPv6: ReadonlySet<string> = new Set(['EAFNOSUPPORT', 'EADDRNOTAVAIL', 'EINVAL'])
 
-/** @param address an IP address. With a name Fastify would open further servers, without our bounds */
-async function listenAt(app: FastifyInstance, address: string, port: number): Promise<AddressInfo> {
-  await app.listen({ host: address, port, backlog })
+async function listenAt(app: FastifyInstance, host: string, port: number): Promise<AddressInfo> {
+  await app.listen({ host, port, backlog })
   const bound = app.server.address()
   if (bound === null || typeof bound === 'string') throw new Error('a server on TCP has no address')
   return bound
-}
-
-async function addressOf(host: string, signal: AbortSignal): Promise<string> {
-  if (isIP(host) > 0) return host
-  const looking = lookup(host, { order: 'ipv4first' })
-  if (await within(systemClock, lookupMs, looking, signal)) return (await looking).address
-  looking.catch(() => {})
-  throw Object.assign(new Error('its address is not known in time'), { code: 'ETIMEDOUT' })
 }
 
 /** Throws PORT_UNAVAILABLE where Node allows no HTTP server of ours: the router of Fastify would throw an EvalError. */
@@ -266,9 +234,10 @@ function portUnavailable(cause: unknown, host: string, port: number): BindingErr
       what: `handshakePort ${port} may not be opened by this user`,
       fix: `choose a port of 1024 or above, and ${routeIngress}`,
     },
-    EADDRNOTAVAIL: { what: `listenAddress ${host} is not an address of this machine`, fix: otherAddress },
-    ENOTFOUND: { what: `listenAddress ${host} is not known`, fix: otherAddress },
-    ETIMEDOUT: { what: `the address of listenAddress ${host} is not known in time`, fix: otherAddress },
+    EADDRNOTAVAIL: {
+      what: `listenAddress ${host} is not an address of this machine`,
+      fix: 'leave listenAddress out, or name an address of this machine',
+    },
   }
   const code = reason === '' ? '' : ` (${reason})`
   const other = { what: `cannot listen on ${host} port ${port}${code}`, fix: 'check handshakePort and listenAddress' }
@@ -276,4 +245,3 @@ function portUnavailable(cause: unknown, host: string, port: number): BindingErr
 }
 
 const routeIngress = "route the ingress to it (the emulator's: ingress in emulator.yaml)"
-const otherAddress = 'leave listenAddress out, or name an address of this machine'

@@ -4,9 +4,10 @@ import { LroEngine, type LroResponse } from '@azure/core-lro'
 import type { PipelineResponse } from '@azure/core-rest-pipeline'
 import { readRetryAfter } from '../azure/http.ts'
 import { ArmFailureError, readFailure, readOperationFailure } from '../azure/read-failure.ts'
+import { codeOfFailure } from '../azure/refusals/resource-manager-refusal.ts'
 import { isRecord, readJson } from '../support/text/json-text.ts'
 import { type Arm, type ArmRequest, type CallLimits, pauseWithin, readList, unreadable, untilAnswered } from './arm.ts'
-import { type SubscriptionPlace, subscriptionIdOf } from './needs.ts'
+import { type SubscriptionPlace, subscriptionIdOf } from './decide.ts'
 import {
   type DeliveryAttribute,
   destinationOf,
@@ -26,6 +27,16 @@ export type LookedUp =
 
 /** `plain` leaves out what ARM hides (the query of the URL, secret attributes), which takes up to three more requests. */
 export type Detail = 'whole' | 'plain'
+
+/** Reads the whole, or with a role that may not read what is hidden the plain part. */
+export async function asPermitted<T>(read: (detail: Detail) => Promise<T>) {
+  try {
+    return { found: await read('whole'), isPlain: false }
+  } catch (error) {
+    if (codeOfFailure(readFailure(error, 0)) !== 'PERMISSION_DENIED') throw error
+    return { found: await read('plain'), isPlain: true }
+  }
+}
 
 /** Pause before an event subscription that is said to be missing is looked up again. */
 const secondLookMs = 2_000

@@ -7,10 +7,10 @@ import type { EitherInput } from '../metadata/typed/metadata.ts'
 import { type FailedTry, minLeftMs, retryPause } from '../support/time/back-off.ts'
 import { pause, type SteadyClock } from '../support/time/clock.ts'
 import { type Arm, type CallLimits, readHostname } from './arm.ts'
-import { readSubscription } from './arm-subscription.ts'
+import { type Detail, readSubscription } from './arm-subscription.ts'
+import type { WantedSubscription } from './decide.ts'
 import { withSecretsOf } from './failure-context.ts'
 import type { AskedEndpoint } from './handshake.ts'
-import type { WantedSubscription } from './needs.ts'
 import { isActive, type SubscriptionProperties } from './values.ts'
 
 /**
@@ -207,7 +207,7 @@ export interface ProvisionHow {
 /** The reads of one attempt. They remember whom they asked, and which secrets they saw. */
 export interface Asked {
   readonly limits: CallLimits
-  read(wanted: WantedSubscription, detail?: 'plain'): Promise<SubscriptionProperties | undefined>
+  read(wanted: WantedSubscription, detail?: Detail): Promise<SubscriptionProperties | undefined>
   /** Takes down what a write waits for: a sentence without a secret. */
   waits(why: string): void
 }

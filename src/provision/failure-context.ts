@@ -3,7 +3,7 @@ import type { FailureContext } from '../azure/refusals/resource-manager-refusal.
 import { ownDeliveryCredential, splitDeliveryCredentials } from '../core/delivery-credential.ts'
 import { querySecrets } from '../core/scrub.ts'
 import type { EitherInput, PullMetadata, PushMetadata } from '../metadata/typed/metadata.ts'
-import { placeAt } from './needs.ts'
+import { placeAt } from './decide.ts'
 import { type SubscriptionProperties, webHookOf } from './values.ts'
 
 /** What the explanation of a failure of push names, and what it must not show. */

@@ -7,11 +7,10 @@ import { querySecrets, scrub } from '../core/scrub.ts'
 import { showUrl } from '../metadata/fields/addresses.ts'
 import type { PushMetadata } from '../metadata/typed/metadata.ts'
 import { isLoopback } from '../support/net/hosts.ts'
-import { type Probe, type ProbeAnswer, probe, type Target, targetsOf } from '../support/net/probe.ts'
+import { type Probe, type ProbeAnswer, probe, targetsOf } from '../support/net/probe.ts'
 import { codeOf } from '../support/process/error-code.ts'
 import { isRecord, readJson } from '../support/text/json-text.ts'
 import { cut } from '../support/text/text.ts'
-import { systemClock, within } from '../support/time/clock.ts'
 
 export type HandshakeRequest = Pick<Probe, 'method' | 'headers' | 'body'>
 
@@ -145,7 +144,7 @@ export type EndpointAnswer =
    * a clause.
    */
   | { readonly kind: 'silence'; readonly why: string; readonly hasAnswered: boolean }
-  /** An emulator serves this name by its ingress, and DNS does not know it: there is nobody to ask. */
+  /** An emulator serves this public name by its ingress: there is nobody to ask. */
   | { readonly kind: 'emulated' }
 
 /** The endpoint of a web hook, as it can be asked. */
@@ -158,9 +157,6 @@ export interface AskedEndpoint {
 
 /** Whether it is known that somebody who takes deliveries answers for the endpoint. */
 export const isServed = (answer: EndpointAnswer): boolean => answer.kind === 'consent' && !answer.byWaiting
-
-/** How long an emulator's user waits for DNS, which need not know the names of an ingress. */
-const emulatedLookUpMs = 1_000
 
 export interface EndpointQuestion {
   readonly input: PushMetadata
@@ -176,21 +172,8 @@ export interface EndpointQuestion {
  */
 export function createEndpointQuestion({ input, endpoints, resourceManager }: EndpointQuestion): AskedEndpoint {
   const url = new URL(input.subscriberEndpoint)
-  const isLocal = isLoopback(new URL(resourceManager).hostname)
-
-  async function isEmulated(): Promise<boolean> {
-    if (isLoopback(url.hostname) || !(isLocal || endpoints.topics !== undefined)) return false
-    let found: readonly Target[] | undefined
-    const lookUp = targetsOf(url).then(
-      (targets) => {
-        found = targets
-      },
-      () => {},
-    )
-    await within(systemClock, emulatedLookUpMs, lookUp)
-    // What the name means elsewhere is no matter, where the emulator on this machine sends it on.
-    return !found || (isLocal && !found.some(({ address }) => isLoopback(address)))
-  }
+  const isOfEmulator = endpoints.topics !== undefined || isLoopback(new URL(resourceManager).hostname)
+  const isEmulated = isOfEmulator && !isLoopback(url.hostname)
 
   async function answerOf(signal: AbortSignal): Promise<EndpointAnswer> {
     const code = randomUUID()
@@ -213,7 +196,7 @@ export function createEndpointQuestion({ input, endpoints, resourceManager }: En
   return {
     shown: showUrl(input.subscriberEndpoint),
     async ask(signal) {
-      if (await isEmulated()) return { kind: 'emulated' }
+      if (isEmulated) return { kind: 'emulated' }
       try {
         const answer = await answerOf(signal)
         hasAnswered = true

@@ -1,11 +1,10 @@
 /** Reads the event subscriptions of one side and writes nothing: `provisioning: check`, a plan of fields, the periodic poll. */
-import { ArmFailureError, readFailure } from '../azure/read-failure.ts'
-import { codeOfFailure, untilHandshake } from '../azure/refusals/resource-manager-refusal.ts'
+import { ArmFailureError } from '../azure/read-failure.ts'
+import { untilHandshake } from '../azure/refusals/resource-manager-refusal.ts'
 import type { Arm, CallLimits } from './arm.ts'
-import { type Detail, type LookedUp, lookUp } from './arm-subscription.ts'
+import { asPermitted, type Detail, type LookedUp, lookUp } from './arm-subscription.ts'
 import { type Asked, isDelivering, type ProvisionHow, type ProvisionTarget, repeatAttempts } from './attempts.ts'
-import { decideUpsert, type StayingSetting, settingsThatStay, type Upsert } from './decide.ts'
-import { subscriptionIdOf, type WantedSubscription } from './needs.ts'
+import { decideUpsert, subscriptionIdOf, type Upsert, type WantedSubscription } from './decide.ts'
 import { isChanging, type SubscriptionProperties, webHookOf } from './values.ts'
 
 /** How a check ended. */
@@ -45,7 +44,6 @@ export async function checkSubscriptions(target: ProvisionTarget, how: Provision
 export interface Plan {
   readonly id: string
   readonly upsert: Upsert
-  readonly stays: readonly StayingSetting[]
   /** The client may not read what a plain read hides, which counts as wanted then. */
   readonly isPlain: boolean
 }
@@ -53,29 +51,16 @@ export interface Plan {
 /** Reads the event subscriptions and decides, and writes nothing. @throws BindingError as {@link upsertSubscriptions} */
 export async function planSubscriptions(target: ProvisionTarget, how: ProvisionHow): Promise<readonly Plan[]> {
   const { wanted } = target
-  async function planAll(asked: Asked): Promise<readonly Plan[]> {
+  async function planAll({ read }: Asked): Promise<readonly Plan[]> {
     const plans: Plan[] = []
     for (const one of wanted) {
-      const { existing, isPlain } = await readAsPermitted(one, asked)
-      const upsert = decideUpsert(existing, one)
-      // A refused event subscription is not written, so no write leaves anything in it.
-      const stays = existing && upsert.action !== 'refuse' ? settingsThatStay(existing, one) : []
-      plans.push({ id: subscriptionIdOf(one.place), upsert, stays, isPlain })
+      const { found, isPlain } = await asPermitted((detail) => read(one, detail))
+      const existing = found && isPlain ? one.assumeHidden(found) : found
+      plans.push({ id: subscriptionIdOf(one.place), upsert: decideUpsert(existing, one), isPlain })
     }
     return plans
   }
   return repeatAttempts({ ...target, host: undefined }, how, planAll)
-}
-
-/** All of it, or with a role that only reads what that may see. */
-async function readAsPermitted(one: WantedSubscription, { read }: Asked) {
-  try {
-    return { existing: await read(one), isPlain: false }
-  } catch (error) {
-    if (codeOfFailure(readFailure(error, 0)) !== 'PERMISSION_DENIED') throw error
-    const existing = await read(one, 'plain')
-    return { existing: existing && one.assumeHidden(existing), isPlain: true }
-  }
 }
 
 /** What a poll of the event subscriptions finds. `problem` is a clause without a secret. */
@@ -121,13 +106,10 @@ async function lookAsPermitted(
   limits: CallLimits,
   detail: Detail,
 ): Promise<LookedUp> {
-  try {
-    if (detail === 'whole') return await lookUp(arm, one.place, limits, 'whole')
-  } catch (error) {
-    if (codeOfFailure(readFailure(error, 0)) !== 'PERMISSION_DENIED') throw error
-  }
-  const look = await lookUp(arm, one.place, limits, 'plain')
-  return look.kind === 'found' ? { kind: 'found', properties: one.assumeHidden(look.properties) } : look
+  const ask = (asked: Detail) => lookUp(arm, one.place, limits, asked)
+  const { found, isPlain } = detail === 'whole' ? await asPermitted(ask) : { found: await ask(detail), isPlain: true }
+  if (found.kind === 'missing' || !isPlain) return found
+  return { kind: 'found', properties: one.assumeHidden(found.properties) }
 }
 
 function awayFrom(existing: SubscriptionProperties, wanted: WantedSubscription): string | undefined {

@@ -1,6 +1,7 @@
 /** Pull: the Queue event subscription of the namespace topic, and that which forwards another scope's events to it. */
-import type { AdvancedFilter } from '../metadata/fields/advanced-filters.ts'
+
 import type { Setting } from '../metadata/fields/field.ts'
+import type { AdvancedFilter } from '../metadata/fields/subscription-settings.ts'
 import type { PullMetadata } from '../metadata/typed/metadata.ts'
 import type { UnknownRecord } from '../support/text/json-text.ts'
 import {
@@ -12,7 +13,7 @@ import {
   standingFilters,
   type WantedSubscription,
   withSettings,
-} from './needs.ts'
+} from './decide.ts'
 import {
   destinationName,
   destinationOf,

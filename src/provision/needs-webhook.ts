@@ -11,7 +11,7 @@ import {
   standingFilters,
   type WantedSubscription,
   withSettings,
-} from './needs.ts'
+} from './decide.ts'
 import {
   areAllEventTypes,
   destinationName,

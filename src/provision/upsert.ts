@@ -15,9 +15,8 @@ import {
   type UpsertOutcome,
   type WriteAction,
 } from './attempts.ts'
-import { decideUpsert, settingsThatStay, stayingFilters, type Write } from './decide.ts'
+import { decideUpsert, type WantedSubscription, type Write } from './decide.ts'
 import { type AskedEndpoint, type EndpointAnswer, isServed } from './handshake.ts'
-import type { WantedSubscription } from './needs.ts'
 import { type SubscriptionProperties, works } from './values.ts'
 
 /**
@@ -78,7 +77,11 @@ function createUpsert(
       const lacksOurs = delivers && wanted.lacksCredential(existing)
       onLook?.({ delivers, lacksCredential: lacksOurs })
       const upsert = decideUpsert(existing, wanted, isProvisioned ? 'ignore' : 'apply')
-      if (upsert.action === 'keep') return kept(existing, writes)
+      if (upsert.action === 'keep') {
+        const state = writes > 0 ? 'now, read again, as the metadata asks' : 'as the metadata asks; nothing is written'
+        logger.debug(`the event subscription ${name} is ${state}`)
+        return outcome()
+      }
       if (upsert.action === 'refuse') {
         const what = `the event subscription ${name} of ${place.sourceId} was left unchanged: ${upsert.because}`
         throw new BindingError('SUBSCRIPTION_REJECTED', { what, fix: upsert.fix })
@@ -104,14 +107,6 @@ function createUpsert(
       hasConsent = false
       await write(upsert, limits)
     }
-  }
-
-  function kept(existing: SubscriptionProperties | undefined, writes: number): UpsertOutcome {
-    const state = writes > 0 ? 'now, read again, as the metadata asks' : 'as the metadata asks; nothing is written'
-    logger.debug(`the event subscription ${name} is ${state}`)
-    const staying = existing && stayingFilters(settingsThatStay(existing, wanted))
-    if (staying !== undefined) logger.info(staying, { eventSubscription: name })
-    return outcome()
   }
 
   async function untilChanged(state: string, reads: number, limits: CallLimits): Promise<void> {

@@ -16,9 +16,9 @@ it.each([undefined, 'ECONNREFUSED', 'ENOTFOUND', 'ETIMEDOUT', 'EPROTO'])('has no
   expect(certificateRemedy(code, 'https://127.0.0.1:4430')).toBe(undefined),
 )
 
-it('says of an emulator that it has a new certificate after a restart, which run takes by itself', () =>
+it('says of an emulator that it has a new certificate after a restart', () =>
   expect(certificateRemedy('SELF_SIGNED_CERT_IN_CHAIN', 'https://127.0.0.1:4430')).toMatch(
-    /after a restart.*run --emulator takes it.*other process.*--state FILE/,
+    /after a restart.*Restart this process.*--state FILE/,
   ))
 
 it('has general advice for a certificate of which it does not know where it is', () =>

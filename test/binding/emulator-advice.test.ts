@@ -57,8 +57,6 @@ it.each([
 })
 
 it.each([
-  ['its path cut at the name', (at: URL) => `${at.origin}/topics/orders`, '/topics/orders/api/events for the topic'],
-  ['and a slash', (at: URL) => `${at.origin}/topics/orders/`, '/topics/orders/api/events for the topic'],
   ['no path', (at: URL) => at.origin, '/topics/<topic>/api/events, as it prints at its start'],
   [
     'the path of Azure',

@@ -1,4 +1,4 @@
-import { type Context, context, metrics, trace } from '@opentelemetry/api'
+import { context, metrics, trace } from '@opentelemetry/api'
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks'
 import { MeterProvider } from '@opentelemetry/sdk-metrics'
 import { type SpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace'
@@ -12,7 +12,7 @@ import { order, queue } from '../support/open-pull.ts'
 import { tryWorlds } from '../support/random-worlds.ts'
 
 /** Parts of a host that may fail at any call. */
-const parts = ['spans', 'processors', 'meters', 'contexts', 'logger'] as const
+const parts = ['spans', 'processors', 'meters', 'logger'] as const
 
 interface Script {
   readonly seed: number
@@ -61,38 +61,7 @@ function startHost({ seed, failing, share }: Script): Logger {
   const throws = ['before', 'after'] as const
   trace.setGlobalTracerProvider(hostile(new TracerProvider({ spanProcessors }), rollFor('spans', throws)))
   metrics.setGlobalMeterProvider(hostile(new MeterProvider(), rollFor('meters', throws)))
-  const manager = new AsyncLocalStorageContextManager()
-  const roll = rollFor('contexts', throws)
-  const failsAt = (when: Failure, failure: Failure) => {
-    if (when === failure) throw new Error('the context manager failed')
-  }
-  context.setGlobalContextManager({
-    active() {
-      failsAt('before', roll())
-      return manager.active()
-    },
-    with<A extends unknown[], F extends (...args: A) => ReturnType<F>>(
-      own: Context,
-      work: F,
-      thisArg?: ThisParameterType<F>,
-      ...args: A
-    ): ReturnType<F> {
-      const failure = roll()
-      failsAt('before', failure)
-      const result = manager.with(own, work, thisArg, ...args)
-      failsAt('after', failure)
-      return result
-    },
-    bind: (own, target) => manager.bind(own, target),
-    enable() {
-      manager.enable()
-      return this
-    },
-    disable() {
-      manager.disable()
-      return this
-    },
-  })
+  context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable())
   return hostile<Logger>({ debug: nothing, info: nothing, warn: nothing, error: nothing }, rollFor('logger', all))
 }
 

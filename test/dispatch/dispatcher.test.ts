@@ -127,8 +127,8 @@ describe('a handler that fails', () => {
         .slice(2)
         .map(({ fields }) => fields),
     ).toEqual([
-      { ids: 'b, c', error: 'Error: answered 404', leftOut: 2 },
-      { ids: 'e', error: 'Error: answered 500', leftOut: 1 },
+      { id: 'c', error: 'Error: answered 404', leftOut: 2 },
+      { id: 'e', error: 'Error: answered 500', leftOut: 1 },
     ])
   })
 })

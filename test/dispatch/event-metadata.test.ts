@@ -79,7 +79,13 @@ describe.each([
 
 it('hold every attribute that is declared, whatever it is called, but no credential of ours or of a proxy', async () => {
   const declared = ['partition-key', 'x-request-id', 'x-routing-token', 'cf-team', 'x-ssl-client-cert', 'session']
-  const credentials = ['authorization', 'cookie', 'x-vault-token', 'x-amzn-oidc-data', 'x-eventgrid-binding-token']
+  const credentials = [
+    'authorization',
+    'cookie',
+    'x-forwarded-id-token',
+    'x-amzn-oidc-data',
+    'x-eventgrid-binding-token',
+  ]
   const names = [...declared, ...credentials.map((name) => name.toLowerCase())]
   const { deliver, events } = await openListener({ declared: { attributes: new Set(names) } })
   // Ours, which the listener takes, stands beside them.

@@ -42,7 +42,7 @@ it('shows what check says of the changed component, with dummy secrets', async (
 it('shows a component in which check names each line that is to be changed', async () => {
   const { code, said } = await checkByThePage(component('-'))
   expect(code).toBe(1)
-  const changes = ['write tenantId', 'write clientId', 'write clientSecret', 'handshakePort must be a string']
+  const changes = ['name: tenantId', 'name: clientId', 'name: clientSecret', 'handshakePort must be a string']
   for (const change of changes) expect(said('files/metadata')).toContain(change)
 })
 

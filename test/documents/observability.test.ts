@@ -27,7 +27,7 @@ async function metricsOfComponent() {
   counters.event('acknowledged', 1)
   counters.invoke('OK', 1)
   counters.init('input', 'OK')
-  const push = { answered: { 200: 1 }, strangers: { 401: 1 }, unaccepted: { audience: 1 } }
+  const push = { answered: { 200: 1 }, strangers: { 401: 1 } }
   const figures = {
     inFlight: 0,
     waiting: 0,

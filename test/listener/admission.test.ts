@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { describe, expect, it } from 'vitest'
 import { decideByHead, type Gate } from '../../src/listener/admission.ts'
-import type { Evidence } from '../../src/listener/credential-fault.ts'
+import type { Evidence } from '../../src/listener/log-events.ts'
 
 const proven: Evidence = { kind: 'proven' }
 const gate = (changes: Partial<Gate>): Gate => ({
@@ -23,13 +23,13 @@ const gate = (changes: Partial<Gate>): Gate => ({
 const json = { 'content-type': 'application/json', 'content-length': '100' }
 const validates = { ...json, 'aeg-event-type': 'SubscriptionValidation' }
 const evidence = (kind: Evidence['kind']): Partial<Gate> => {
-  const fault = { problem: 'audience' } as const
+  const fault = { reason: 'its audience' }
   return { checkCredential: () => (kind === 'failing' || kind === 'unavailable' ? { kind, fault } : { kind }) }
 }
 const ourName = { ...json, 'aeg-subscription-name': 'ORDERS' }
 const otherName = { ...json, 'aeg-subscription-name': 'invoices' }
 const long = (bytes: number) => ({ 'content-length': String(bytes) })
-const fault = { problem: 'audience' }
+const fault = { reason: 'its audience' }
 const at = (minutes: number) => ({ subscriptionWrittenAt: () => 60_000, now: () => minutes * 60_000 })
 const unauthorized = { status: 401, challenge: 'Bearer', logEvent: 'unauthorized' }
 const validatesHere = { ...validates, 'aeg-subscription-name': 'ORDERS' }
@@ -87,16 +87,11 @@ describe('the head of a request decides', () => {
       {},
       'OPTIONS',
     ],
-    [
-      'no credential in our name',
-      ourName,
-      { status: 503, logEvent: 'foreign', fault: { problem: 'absent' } },
-      evidence('absent'),
-    ],
+    ['no credential in our name', ourName, { status: 503, logEvent: 'foreign', mayBeOurs: false }, evidence('absent')],
     [
       'no credential in our name, where others write the event subscription',
       ourName,
-      { status: 503, logEvent: 'foreignUnmanaged', fault: { problem: 'absent' } },
+      { status: 503, logEvent: 'foreignUnmanaged', mayBeOurs: false },
       { ...evidence('absent'), manages: false },
     ],
     ['no credential in no name', json, { ...unauthorized }, evidence('absent')],
@@ -106,12 +101,7 @@ describe('the head of a request decides', () => {
       { status: 401, challenge: 'Bearer', logEvent: 'otherSender' },
       evidence('absent'),
     ],
-    [
-      'our key id with a wrong token',
-      ourName,
-      { ...unauthorized, fault: { problem: 'mismatch' } },
-      evidence('mismatch'),
-    ],
+    ['our key id with a wrong token', ourName, { ...unauthorized, mayBeOurs: true }, evidence('mismatch')],
     [
       'a token that is not accepted, before our write',
       ourName,

@@ -1,7 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { compactVerify, createLocalJWKSet } from 'jose'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import type { CredentialFault } from '../../src/listener/credential-fault.ts'
 import {
   createEntraCheck,
   createKeySet,
@@ -36,8 +35,6 @@ const claimsV1 = {
 const { appid: azp, ...withoutAppid } = claimsV1
 const claimsV2 = { ...withoutAppid, iss: `https://login.microsoftonline.com/${tenantId}/v2.0`, azp, ver: '2.0' }
 
-const timeOf = (ms: number) => new Date(ms).toISOString()
-
 const expected: ExpectedToken = {
   tenantId,
   clientId,
@@ -62,70 +59,53 @@ describe('decideToken', () => {
     ['no beginning', { ...claimsV1, nbf: undefined }],
     ['roles beside', { ...claimsV1, roles: ['AzureEventGridSecureWebhookSubscriber'] }],
   ])('accepts %s', (_name, claims) => {
-    expect(decideToken(claims, expected, nowMs)).toEqual({ accepted: true, expiresAt: claims.exp * 1_000 })
+    expect(decideToken(claims, expected, nowMs)).toEqual({ expiresAt: claims.exp * 1_000 })
   })
 
-  /** The fault of an audience that came so. */
-  const audience = (came: string) => ({ problem: 'audience', claim: 'aud', came }) as const
-  const caller = (claim: string, came?: string) => ({ problem: 'caller', claim, ...(came && { came }) }) as const
-  const notYet = { problem: 'not_yet_valid', claim: 'nbf' } as const
-
-  it.each<[name: string, claims: unknown, fault: Partial<CredentialFault>]>([
-    ['claims that are none', 'x', { problem: 'format' }],
+  it.each<[name: string, claims: unknown, fault: object]>([
+    ['claims that are none', 'x', { reason: expect.stringContaining('RS256') }],
     [
       'other issuer',
       { ...claimsV2, iss: 'https://login.partner.example.com/x/v2.0' },
       {
-        ...{ problem: 'issuer', claim: 'iss', came: 'https://login.partner.example.com/x/v2.0' },
+        ...{ claim: 'iss', came: '"https://login.partner.example.com/x/v2.0"' },
         expected: `https://sts.windows.net/${tenantId}/ or https://login.microsoftonline.com/${tenantId}/v2.0`,
       },
     ],
-    ['issuer that is no text', { ...claimsV1, iss: 7 }, { problem: 'issuer', came: 'a number' }],
-    ['other application in a token of both versions', { ...claimsV1, appid: 'x', azp }, caller('appid', 'x')],
-    ['lack of a tenant', { ...claimsV1, tid: undefined }, { problem: 'tenant', expected: tenantId }],
-    ['lack of an application', { ...claimsV1, appid: undefined }, { ...caller('appid'), expected: azp }],
-    ['other application in a v2 token', { ...claimsV2, azp: 'x' }, caller('azp', 'x')],
+    ['issuer that is no text', { ...claimsV1, iss: 7 }, { claim: 'iss', came: '7' }],
+    [
+      'other application in a token of both versions',
+      { ...claimsV1, appid: 'x', azp },
+      { claim: 'appid', came: '"x"' },
+    ],
+    ['lack of a tenant', { ...claimsV1, tid: undefined }, { claim: 'tid', came: 'nothing', expected: tenantId }],
+    ['lack of an application', { ...claimsV1, appid: undefined }, { claim: 'azp', came: 'nothing', expected: azp }],
+    ['other application in a v2 token', { ...claimsV2, azp: 'x' }, { claim: 'azp', came: '"x"' }],
     [
       'endpoint with its query as audience',
       { ...claimsV1, aud: expected.subscriberEndpoint },
-      { ...audience(`${endpoint}?(redacted)`), expected: `${clientId} or api://${clientId} or ${endpoint}` },
+      { claim: 'aud', came: `"${endpoint}?(redacted)"`, expected: `${clientId} or api://${clientId} or ${endpoint}` },
     ],
-    ['audiences that are not ours', { ...claimsV1, aud: ['a', 7, { b: 1 }, 'c'] }, audience('a, a number, a object')],
     [
-      'endless audience on several lines',
-      { ...claimsV1, aud: [`a\r\nb${'x'.repeat(990)}`, 'y'.repeat(1_000_000)] },
-      audience(`a b${'x'.repeat(197)}…`),
+      'audiences that are not ours',
+      { ...claimsV1, aud: ['a', 7, { b: 1 }] },
+      { claim: 'aud', came: '["a",7,{"b":1}]' },
     ],
-    ['audience without an end', { ...claimsV1, aud: 'y'.repeat(1_000_000) }, audience('a text of 1000000 characters')],
+    ['audience on several lines', { ...claimsV1, aud: 'a\r\nb' }, { came: '"a\\r\\nb"' }],
+    ['endless audience', { ...claimsV1, aud: 'y y'.repeat(1_000_000) }, { came: expect.stringMatching(/^.{200}…$/) }],
     [
       'token in the place of an audience',
       { ...claimsV1, aud: 'Bearer eyJhbGciOiJSUzI1NiJ9.eyJhdWQiOiJ4In0.c2lnbmF0dXJl' },
-      audience('Bearer (redacted)'),
+      { came: '"Bearer (redacted)"' },
     ],
-    ['audience, the longest shown', { ...claimsV1, aud: 'y'.repeat(1_000) }, audience(`${'y'.repeat(200)}…`)],
-    ['lack of an audience', { ...claimsV1, aud: undefined }, { problem: 'audience', claim: 'aud' }],
-    [
-      'expiry beyond the skew',
-      { ...claimsV1, exp: now - 300 },
-      { problem: 'expired', claim: 'exp', came: timeOf(nowMs - 300_000) },
-    ],
-    ['expiry that is a text', { ...claimsV1, exp: '9999999999' }, { came: '9999999999' }],
-    ['expiry beyond all time', { ...claimsV1, exp: -9e99 }, { came: 'a number' }],
-    ['expiry that never comes', { ...claimsV1, exp: Number.POSITIVE_INFINITY }, { problem: 'expired' }],
-    [
-      'expiry at the first moment of all time',
-      { ...claimsV1, exp: -8.64e12 },
-      { problem: 'expired', came: '-271821-04-20T00:00:00.000Z', expected: `later than ${timeOf(nowMs)}` },
-    ],
-    [
-      'beginning that is a text',
-      { ...claimsV1, nbf: '0' },
-      { ...notYet, came: '0', expected: `not later than ${timeOf(nowMs)}` },
-    ],
-    ['beginning further ahead', { ...claimsV1, nbf: now + 7_201 }, notYet],
+    ['expiry beyond the skew', { ...claimsV1, exp: now - 300 }, { claim: 'exp', came: `${now - 300}` }],
+    ['expiry that is a text', { ...claimsV1, exp: '9999999999' }, { claim: 'exp', came: '"9999999999"' }],
+    ['expiry that never comes', { ...claimsV1, exp: Number.POSITIVE_INFINITY }, { claim: 'exp' }],
+    ['beginning that is a text', { ...claimsV1, nbf: '0' }, { claim: 'nbf', expected: `not later than ${now}` }],
+    ['beginning further ahead', { ...claimsV1, nbf: now + 7_201 }, { claim: 'nbf' }],
   ])('does not accept the %s, and says what is wrong', (_name, claims, fault) => {
     const hosts = { authorityHosts: [...expected.authorityHosts, ...expected.authorityHosts] }
-    expect(decideToken(claims, { ...expected, ...hosts }, nowMs)).toMatchObject({ accepted: false, fault })
+    expect(decideToken(claims, { ...expected, ...hosts }, nowMs)).toMatchObject({ fault })
   })
 })
 
@@ -136,23 +116,18 @@ describe('createKeySet', () => {
     const clock = createManualClock(Date.now())
     vi.spyOn(Date, 'now').mockImplementation(clock.now)
     onTestFinished(() => void vi.restoreAllMocks())
-    const failures: string[] = []
     const { path = '/keys', timeoutMs = 5_000 } = options
     const keySet = createKeySet({
       ...{ url: `${server.authorityHost}${path}`, ca: server.ca, timeoutMs, elapsed: clock.now },
       closing: new AbortController().signal,
-      onFailure: (reason) => failures.push(reason),
     })
-    return { ...server, ...keySet, advance: clock.advance, failures, fetched: () => server.state.requests.length }
+    return { ...server, ...keySet, advance: clock.advance, fetched: () => server.state.requests.length }
   }
   const signers = Promise.all([createSigner('one'), createSigner('two')])
 
   /** Keys that are fetched without trust in the certificate of a test. */
-  function openUntrusting(url: string, closing = new AbortController().signal) {
-    const failures: string[] = []
-    const onFailure = (reason: string) => failures.push(reason)
-    return { ...createKeySet({ url, ca: undefined, elapsed: () => 0, closing, onFailure }), failures }
-  }
+  const openUntrusting = (url: string) =>
+    createKeySet({ url, ca: undefined, elapsed: () => 0, closing: new AbortController().signal })
 
   it('fetches once for all tokens that come at the same time, and then no more', async () => {
     const [one] = await signers
@@ -182,13 +157,6 @@ describe('createKeySet', () => {
     const [, , signature] = (await two.sign(claimsV1)).split('.')
     expect(await verify(`${head}.${claims}.${signature}`)).toBe('invalid')
     expect(await verify('a.b.c')).toBe('invalid')
-  })
-
-  it('tells nobody of a fetch that ended with the listener', async () => {
-    const [one] = await signers
-    const { verify, failures } = openUntrusting('https://127.0.0.1:1/keys', AbortSignal.abort())
-    expect(await verify(await one.sign(claimsV1))).toBe('unavailable')
-    expect(failures).toEqual([])
   })
 
   it('says that a key is unknown when the issuer has just been asked', async () => {
@@ -224,35 +192,29 @@ describe('createKeySet', () => {
 
   it('trusts the certificate it is given, and no other', async () => {
     const [one] = await signers
-    const { verify, failures } = openUntrusting(`${(await open([one.jwk])).authorityHost}/keys`)
+    const { verify, failure } = openUntrusting(`${(await open([one.jwk])).authorityHost}/keys`)
     expect(await verify(await one.sign(claimsV1))).toBe('unavailable')
-    expect(failures).toEqual([expect.stringMatching(/^[A-Z_]+: its certificate is not trusted/)])
+    expect(failure()).toBe('UNABLE_TO_VERIFY_LEAF_SIGNATURE')
   })
 
   it('follows no redirect', async () => {
     const [one] = await signers
-    const { verify, state, failures } = await open([one.jwk], { path: '/moved' })
+    const { verify, state, failure } = await open([one.jwk], { path: '/moved' })
     expect(await verify(await one.sign(claimsV1))).toBe('unavailable')
     expect(state.requests).toEqual(['/moved'])
-    expect(failures).toEqual(['it was answered with 302'])
+    expect(failure()).toBe('HTTP status 302')
   })
 
-  const noKey = 'the answer holds no usable key'
   it.each<[name: string, answer: { status?: number; body?: string }, reason: string]>([
-    ['an error', { status: 503 }, 'it was answered with 503'],
-    ['the page of a proxy', { body: '<html>sign in</html>' }, `${noKey}: something else than Entra may`],
-    ['no keys', { body: '{"keys":[]}' }, noKey],
-    ['keys that are no list', { body: '{"keys":7}' }, noKey],
-    ['a list of no keys', { body: '{"keys":[7,{"kty":"RSA"}]}' }, noKey],
-    ['a list', { body: '[]' }, noKey],
+    ['an error', { status: 503 }, 'HTTP status 503'],
+    ['the page of a proxy', { body: '<html>sign in</html>' }, 'SyntaxError'],
     ['an answer that is too long', { body: ' '.repeat(262_145) }, 'ANSWER_TOO_LONG'],
   ])('says why there are no keys: %s', async (_name, answer, reason) => {
     const [one] = await signers
-    const { verify, state, failures, failure, advance, fetched } = await open([one.jwk])
+    const { verify, state, failure, advance, fetched } = await open([one.jwk])
     const { status, body } = state
     Object.assign(state, answer)
     expect(await verify(await one.sign(claimsV1))).toBe('unavailable')
-    expect(failures).toEqual([expect.stringContaining(reason)])
     // While it waits before it asks again, the reason is still the first.
     advance(29_999)
     expect(await verify(await one.sign(claimsV1))).toBe('unavailable')
@@ -266,9 +228,9 @@ describe('createKeySet', () => {
 
   it('says why there are no keys: nobody listens', async () => {
     const [one] = await signers
-    const { verify, failures } = openUntrusting(`https://127.0.0.1:${await freePort()}/keys`)
+    const { verify, failure } = openUntrusting(`https://127.0.0.1:${await freePort()}/keys`)
     expect(await verify(await one.sign(claimsV1))).toBe('unavailable')
-    expect(failures).toEqual([expect.stringMatching(/^ECONNREFUSED: nothing listens at 127\.0\.0\.1:/)])
+    expect(failure()).toBe('ECONNREFUSED')
   })
 
   it.each([
@@ -276,10 +238,10 @@ describe('createKeySet', () => {
     { name: 'the answer has no end', status: 200, path: '/endless' },
   ])('gives up when $name in time', async ({ status, path }) => {
     const [one] = await signers
-    const { verify, state, failures } = await open([one.jwk], { path, timeoutMs: 200 })
+    const { verify, state, failure } = await open([one.jwk], { path, timeoutMs: 200 })
     state.status = status
     expect(await verify(await one.sign(claimsV1))).toBe('unavailable')
-    expect(failures).toEqual(['no answer came in 0.2 s'])
+    expect(failure()).toMatch(/^(TimeoutError|AbortError|ABORT_ERR)$/)
     await eventually(() => expect(state.cutOff).toBe(state.requests.length))
   })
 })
@@ -325,20 +287,21 @@ describe('createEntraCheck', () => {
     expect(check(`Bearer ${tokens[0]}`)).toBeInstanceOf(Promise)
   })
 
+  const unknown = { reason: 'its token is signed by a key that the tenant does not have' }
   it.each<{ verdict: SignatureCheck; failure?: string; evidence: object }>([
-    { verdict: 'unknownKey', evidence: { kind: 'failing', fault: { problem: 'unknown_key' } } },
-    { verdict: 'invalid', evidence: { kind: 'failing', fault: { problem: 'signature' } } },
-    { verdict: 'unavailable', evidence: { kind: 'unavailable', fault: { problem: 'unknown_key' } } },
+    { verdict: 'unknownKey', evidence: { kind: 'failing', fault: unknown } },
+    { verdict: 'invalid', evidence: { kind: 'failing', fault: { reason: 'the signature of its token is wrong' } } },
+    { verdict: 'unavailable', evidence: { kind: 'unavailable', fault: unknown } },
     {
       verdict: 'unavailable',
       failure: 'no answer',
-      evidence: { kind: 'unavailable', fault: { problem: 'keys_unavailable', detail: 'no answer' } },
+      evidence: { kind: 'unavailable', fault: { failure: 'no answer' } },
     },
   ])('takes a signature for what the keys say: $verdict, $failure', async ({ verdict, failure, evidence }) => {
     const keys: KeySet = { failure: () => failure, verify: () => Promise.resolve(verdict) }
     const check = createEntraCheck({ expected, keys, now: () => nowMs })
     const { sign } = await createSigner('one')
-    expect(await check(`bearer  ${await sign(claimsV1)} `)).toEqual(evidence)
+    expect(await check(`bearer  ${await sign(claimsV1)} `)).toMatchObject(evidence)
   })
 
   it('takes no token that names another algorithm or no key, and asks for none', async () => {
@@ -346,7 +309,10 @@ describe('createEntraCheck', () => {
     const tokenOf = (header: object) =>
       `Bearer ${[header, claimsV1].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.')}.x`
     for (const header of [{ alg: 'HS256', kid: 'one' }, { alg: 'RS256' }, { alg: 'RS256', kid: 7 }, { kid: 'one' }])
-      expect(await check(tokenOf(header))).toEqual({ kind: 'failing', fault: { problem: 'format' } })
+      expect(await check(tokenOf(header))).toMatchObject({
+        kind: 'failing',
+        fault: { reason: expect.stringContaining('RS256') },
+      })
     expect(asked()).toBe(0)
   })
 
@@ -401,26 +367,22 @@ describe('a delivery under entra', () => {
     expect(reported()).toBe(1)
   })
 
-  it('that is not accepted is told in log and counts by its reason, of our event subscription alone, until one is', async () => {
-    const { deliver, clock, signer, log, listener } = await open()
+  it('that is not accepted is told in the log by its reason', async () => {
+    const { deliver, clock, signer, log } = await open()
     const wrong = `Bearer ${await signer.sign({ ...claimsV1, aud: 'api://other' })}`
     clock.advance(600_000)
     expect((await deliver(wrong, 'INVOICES')).status).toBe(401)
-    expect(listener.status().lastRefused).toBeUndefined()
     for (let time = 0; time < 3; time++) expect((await deliver(wrong)).status).toBe(401)
     expect((await deliver('Bearer not.a.token')).status).toBe(401)
-    expect(listener.status().unaccepted).toMatchObject({ audience: 3, format: 1, keys_unavailable: 0 })
-    expect(listener.status().lastRefused).toMatchObject({ why: expect.stringContaining('RS256'), status: 401 })
     const refusal = 'refused a delivery: its credential is missing or wrong'
     const lines = log.lines.filter(({ message }) => message === refusal)
     // One line for each reason, however many deliveries.
     expect(lines.map(({ fields }) => [fields?.claim, fields?.came, fields?.remedy])).toEqual([
-      ['aud', 'api://other', expect.stringContaining('correct clientId')],
+      ['aud', '"api://other"', expect.stringContaining('correct clientId')],
       [undefined, undefined, undefined],
     ])
     expect(log.text()).not.toContain(wrong.slice(7))
     expect((await deliver(`Bearer ${await signer.sign(claimsV1)}`)).status).toBe(200)
-    await eventually(() => expect(listener.status().lastRefused).toBeUndefined())
   })
 
   it('leaves no fetch of keys behind when the listener closes', async () => {
@@ -441,11 +403,9 @@ describe('a delivery under entra', () => {
     const answer = await deliver(authorization)
     expect(answer.status).toBe(503)
     expect(answer.headers.get('retry-after')).toBe('30')
-    const url = `${server.authorityHost}/${tenantId}/discovery/v2.0/keys`
-    expect(log.lines).toContainEqual({
-      ...{ level: 'warn', message: 'could not fetch the keys of Entra' },
-      fields: { url, reason: 'it was answered with 500' },
-    })
+    const fields = expect.objectContaining({ failure: 'HTTP status 500' })
+    const message = 'put off a delivery: the keys to check its token with are not there'
+    expect(log.lines).toContainEqual({ level: 'warn', message, fields })
     expect(log.text()).not.toContain(authorization.slice(7))
     server.state.status = 200
     clock.advance(30_000)

@@ -3,20 +3,7 @@ import { expect, it } from 'vitest'
 import { freePort } from '../support/free-port.ts'
 import { listen } from '../support/listen.ts'
 import { quickenTime } from '../support/quick-time.ts'
-import { cloudEventText, openListener } from './open-listener.ts'
-
-it('listens at the first address of a name, that of IPv4', async () => {
-  const { listener, deliver } = await openListener({ input: { listenAddress: 'localhost' } })
-  expect(listener.address.address).toBe('127.0.0.1')
-  expect((await deliver(cloudEventText('1'))).status).toBe(200)
-})
-
-it('says so where a name is not known', async () => {
-  await expect(openListener({ input: { listenAddress: 'nowhere.invalid' } })).rejects.toMatchObject({
-    code: 'PORT_UNAVAILABLE',
-    message: expect.stringMatching(/nowhere\.invalid/),
-  })
-})
+import { openListener } from './open-listener.ts'
 
 // Of 127.0.0.0/8 macOS has 127.0.0.1 alone.
 it.skipIf(process.platform === 'darwin')('leaves another address of the same port alone', async () => {

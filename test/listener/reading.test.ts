@@ -69,7 +69,7 @@ describe('readEvent', () => {
 describe('eventMetadata', () => {
   it.each([
     ...['authorization', 'proxy-authorization', 'cookie', 'x-eventgrid-binding-token', 'aeg-sas-key', 'aeg-sas-token'],
-    ...['x-functions-key', 'x-ms-client-principal', 'x-ms-token-aad-access-token', 'x-forwarded-access-token'],
+    ...['x-ms-client-principal', 'x-ms-token-aad-access-token', 'x-forwarded-access-token'],
   ])('never holds %s', (name) => expect(eventMetadata({ [name]: 'x' }, new Set([name]))).toEqual({}))
 
   it.each([

@@ -10,11 +10,11 @@ import {
   parseTopicEndpoint,
   showUrl,
 } from '../../src/metadata/fields/addresses.ts'
-import { parseAdvancedFilters } from '../../src/metadata/fields/advanced-filters.ts'
 import { BrokenRule } from '../../src/metadata/fields/faults.ts'
 import { findField, isPrintable, metadataFields, showValue } from '../../src/metadata/fields/find-field.ts'
 import { parseChoice, parseDuration, parseInteger, parseList } from '../../src/metadata/fields/rules.ts'
 import { deriveSubscriptionName, parseScope, parseSubscriptionName } from '../../src/metadata/fields/scope.ts'
+import { parseAdvancedFilters } from '../../src/metadata/fields/subscription-settings.ts'
 import { parseComponents } from '../../src/metadata/load/load-components.ts'
 import { findSecret } from '../../src/metadata/load/secrets.ts'
 import { parseMetadata } from '../../src/metadata/typed/parse-metadata.ts'

@@ -63,7 +63,7 @@ it.each([
   { resourceManager: 'https://emulator:4430', endpoints: {}, kind: 'silence' },
   { resourceManager: 'https://emulator:4430', endpoints: { topics: 'https://emulator:4430' }, kind: 'emulated' },
   { resourceManager: 'https://localhost:4430', endpoints: {}, kind: 'emulated' },
-])('a name that does not resolve is $kind with $resourceManager and $endpoints', async ({ kind, ...where }) => {
+])('a public name is $kind with $resourceManager and $endpoints', async ({ kind, ...where }) => {
   const input = inputMetadata({ subscriberEndpoint: 'https://no-such-host.invalid/api/events' })
   expect(await createEndpointQuestion({ input, ...where }).ask(signal)).toMatchObject({ kind })
 })

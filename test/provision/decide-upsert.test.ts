@@ -11,6 +11,9 @@ import { attribute, blob, desire, ours, settings, standing, theirs, webHook } fr
 const withAttributes = (
   ...mappings: NonNullable<ReturnType<typeof webHook>['properties']['deliveryAttributeMappings']>
 ) => standing({ destination: webHook({ deliveryAttributeMappings: mappings }) })
+const tokenField = 'destination.properties.deliveryAttributeMappings.x-eventgrid-binding-token'
+const entraFields =
+  'destination.properties.azureActiveDirectoryApplicationIdOrUri, destination.properties.azureActiveDirectoryTenantId'
 const identity = { type: 'SystemAssigned' }
 const byIdentity = (resourceId: string) => ({ identity, deadLetterDestination: blob(resourceId) })
 
@@ -101,7 +104,7 @@ describe('writes', () => {
       name: 'a filter whole, with what the operator set in it',
       there: { filter: { subjectEndsWith: '.png', isSubjectCaseSensitive: true, novelty: 1 } },
       wanted: { subjectBeginsWith: '/a' },
-      because: 'other filter (subjectBeginsWith)',
+      because: 'other filter.subjectBeginsWith',
       properties: {
         filter: { subjectBeginsWith: '/a', subjectEndsWith: '.png', isSubjectCaseSensitive: true, novelty: 1 },
       },
@@ -111,20 +114,20 @@ describe('writes', () => {
       name: 'an advanced filter whose value changes',
       there: { filter: { advancedFilters: [{ operatorType: 'BoolEquals', key: 'k', value: true }] } },
       wanted: { advancedFilters: [{ operatorType: 'BoolEquals', key: 'k', value: false }] },
-      because: 'other filter (advancedFilters)',
+      because: 'other filter.advancedFilters',
       properties: { filter: { advancedFilters: [{ operatorType: 'BoolEquals', key: 'k', value: false }] } },
     },
     {
       name: 'a range whose ends change places',
       there: { filter: { advancedFilters: [{ operatorType: 'NumberInRange', key: 'k', values: [[2, 1]] }] } },
       wanted: { advancedFilters: [{ operatorType: 'NumberInRange', key: 'k', values: [[1, 2]] }] },
-      because: 'other filter (advancedFilters)',
+      because: 'other filter.advancedFilters',
     },
     {
       name: 'a filter where there is none',
       there: { filter: undefined },
       wanted: { subjectBeginsWith: '/a', subjectEndsWith: '.b' },
-      because: 'other filter (subjectBeginsWith, subjectEndsWith)',
+      because: 'other filter.subjectBeginsWith, filter.subjectEndsWith',
       properties: { filter: { subjectBeginsWith: '/a', subjectEndsWith: '.b' } },
       fields: subjects,
     },
@@ -132,19 +135,19 @@ describe('writes', () => {
       name: 'event types of which one is called All',
       there: { filter: { includedEventTypes: ['All', 'a'] } },
       wanted: { includedEventTypes: ['a'] },
-      because: 'other filter (includedEventTypes)',
+      because: 'other filter.includedEventTypes',
       properties: { filter: { includedEventTypes: ['a'] } },
     },
     {
       name: 'an endpoint in the place of what is no URL',
       there: { destination: webHook({ endpointUrl: '/x', endpointBaseUrl: '/x' }) },
-      because: 'other destination (url)',
+      because: 'other destination.properties.endpointUrl',
       fields: ['destination.properties.endpointUrl'],
     },
     {
       name: 'a web hook of which nothing is told',
       there: { destination: { endpointType: 'WebHook', novelty: 1 } },
-      because: 'our delivery credential is missing, other destination (properties)',
+      because: `our delivery credential is missing, other ${tokenField}, destination.properties.endpointUrl`,
       properties: {
         destination: {
           novelty: 1,
@@ -156,13 +159,14 @@ describe('writes', () => {
       name: 'several fields, told in the order of the alphabet',
       there: { labels: ['x'], filter: { subjectEndsWith: '.b' } },
       wanted: { labels: ['y', 'x'], subjectEndsWith: '.c', subjectBeginsWith: '/a', maxEventsPerBatch: 2 },
-      because: 'other destination (maxEventsPerBatch), filter (subjectBeginsWith, subjectEndsWith), labels',
+      because:
+        'other destination.properties.maxEventsPerBatch, filter.subjectBeginsWith, filter.subjectEndsWith, labels',
       fields: ['destination.properties.maxEventsPerBatch', ...subjects, 'labels'],
     },
     {
       name: 'retries',
       wanted: { maxDeliveryAttempts: 5 },
-      because: 'other retryPolicy (maxDeliveryAttempts)',
+      because: 'other retryPolicy.maxDeliveryAttempts',
       properties: { retryPolicy: { maxDeliveryAttempts: 5, eventTimeToLiveInMinutes: 1440 } },
       fields: ['retryPolicy.maxDeliveryAttempts'],
     },
@@ -181,7 +185,7 @@ describe('writes', () => {
           minimumTlsVersionAllowed: '1.2',
         }),
       },
-      because: 'our delivery credential is missing, other destination (attributes)',
+      because: `our delivery credential is missing, other ${tokenField}`,
       properties: {
         destination: {
           endpointType: 'WebHook',
@@ -197,7 +201,7 @@ describe('writes', () => {
     {
       name: 'our credential in front of the newest of other replicas',
       there: withAttributes(theirs, attribute(ours.name, 'key4.d,key3.c,key2.b', true)),
-      because: 'our delivery credential is missing, other destination (attributes)',
+      because: `our delivery credential is missing, other ${tokenField}`,
       properties: {
         destination: {
           properties: {
@@ -209,14 +213,14 @@ describe('writes', () => {
     {
       name: 'an attribute of ours that is not secret',
       there: withAttributes(attribute(ours.name, header, false)),
-      because: 'other destination (attributes)',
+      because: `other ${tokenField}`,
       properties: { destination: { properties: { deliveryAttributeMappings: [ours] } } },
     },
     {
       name: 'the whole of what failed, and tells the rest of the reasons too',
       there: { ...withAttributes(theirs), provisioningState: 'Failed' },
       action: 'replace',
-      because: 'it is Failed, our delivery credential is missing, other destination (attributes)',
+      because: `it is Failed, our delivery credential is missing, other ${tokenField}`,
     },
     ...(['Failed', 'Canceled', 'AwaitingManualAction'] as const).map((state) => ({
       name: `the whole of what is ${state}, with what the operator set`,
@@ -230,7 +234,7 @@ describe('writes', () => {
       there: { filter: { subjectBeginsWith: '/a', subjectEndsWith: '.b' }, labels: ['x'] },
       wanted: { subjectBeginsWith: resetToDefault },
       action: 'replace',
-      because: 'other filter (subjectBeginsWith)',
+      because: 'other filter.subjectBeginsWith',
       properties: { filter: { subjectEndsWith: '.b' }, labels: ['x'] },
     },
     {
@@ -238,7 +242,7 @@ describe('writes', () => {
       there: { filter: { subjectBeginsWith: '/a' } },
       wanted: { subjectBeginsWith: resetToDefault },
       action: 'replace',
-      because: 'other filter (subjectBeginsWith)',
+      because: 'other filter.subjectBeginsWith',
       fields: ['filter.subjectBeginsWith'],
     },
     {
@@ -246,14 +250,14 @@ describe('writes', () => {
       there: withAttributes(ours, theirs),
       input: { deliveryAuthentication: { kind: 'none' } },
       action: 'replace',
-      because: 'other destination (attributes)',
+      because: `other ${tokenField}`,
       properties: { destination: { properties: { deliveryAttributeMappings: [theirs] } } },
     },
     {
       name: 'the Entra pair, and takes our attribute away, where deliveries prove themselves by Entra',
       input: { deliveryAuthentication: { kind: 'entra', tenantId: 't1', clientId: 'c1', eventGridClientId: 'e1' } },
       action: 'replace',
-      because: 'other destination (azureActiveDirectoryApplicationIdOrUri, azureActiveDirectoryTenantId, attributes)',
+      because: `other ${entraFields}, ${tokenField}`,
       properties: {
         destination: {
           properties: { azureActiveDirectoryTenantId: 't1', azureActiveDirectoryApplicationIdOrUri: 'c1' },

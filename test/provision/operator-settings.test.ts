@@ -2,9 +2,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { planProvision, provisionOnce } from '../../src/binding/upkeep/provision-once.ts'
 import { silentLogger } from '../../src/core/logger.ts'
 import { parseMetadata } from '../../src/metadata/typed/parse-metadata.ts'
+import { planProvision, provisionOnce } from '../../src/sidecar/shared/provision-once.ts'
 import { tryWorlds } from '../support/random-worlds.ts'
 import { startKeepingArm } from './keeping-arm.ts'
 

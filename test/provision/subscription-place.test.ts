@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { parseEventSource, parseNamespaceTopic } from '../../src/metadata/fields/scope.ts'
-import { placeAt, placeOfQueue, subscriptionIdOf } from '../../src/provision/needs.ts'
+import { placeAt, placeOfQueue, subscriptionIdOf } from '../../src/provision/decide.ts'
 
 const group = '/subscriptions/s1/resourceGroups/rg1'
 const own = `${group}/providers/Microsoft.EventGrid`

@@ -146,7 +146,7 @@ describe('the Queue event subscription of pull', () => {
     expect(decideUpsert(there, same)).toEqual({ action: 'keep' })
     expect(decideUpsert(there, wantedQueue({ lockDuration: '90s' }))).toMatchObject({
       action: 'patch',
-      because: 'other deliveryConfiguration (queue)',
+      because: 'other deliveryConfiguration.queue.receiveLockDurationInSeconds',
       properties: {
         deliveryConfiguration: { queue: { novelty: 1, maxDeliveryCount: 10, receiveLockDurationInSeconds: 90 } },
       },

@@ -99,7 +99,7 @@ it.each(refusals)(
     await second.init({ ...query, ...changed }, background)
     await eventually(() => expect(second.reasons()).toMatch(says))
     expect(second.health().status).toBe('degraded')
-    expect(second.reasons()).toMatch(/HANDSHAKE_FAILED.*other retryPolicy \(maxDeliveryAttempts\)/)
+    expect(second.reasons()).toMatch(/HANDSHAKE_FAILED.*other retryPolicy\.maxDeliveryAttempts/)
     expect(second.log.text()).toMatch(says)
     expect(second.reasons() + second.log.text()).not.toContain('hidden-code')
     expect(second.ready()).toBe(true)

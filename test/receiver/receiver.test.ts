@@ -25,9 +25,7 @@ it('leaves no timer behind when it closes, though a handler failed in the same w
   await publish(order('one'), order('two'))
   await expect.poll(() => side.health().pull?.settled).toMatchObject({ release: 4 })
   await close()
-  expect(log.text()).toMatch(
-    /warn the handler failed, so the event is not acknowledged .*"ids":"\w+, \w+",.*"leftOut":3}/,
-  )
+  expect(log.text()).toMatch(/warn the handler failed, so the event is not acknowledged .*"leftOut":3}/)
   expect(pending()).toBe(0)
 })
 

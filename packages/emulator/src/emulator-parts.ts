@@ -75,20 +75,23 @@ export async function runEmulator(options: ResolvedOptions, state: State, emulat
     isTestPath,
   )
   registerRoutes(server.app, parts, { ...options, addresses, emulator })
-  const blobs = createBlobEndpoint({
-    ...parts,
-    accounts: options.storage,
-    tls: authority.serverSettings([...new Set([...loopbackHosts, named])]),
-    trustedCertificates: options.trustedCertificates,
-    persisted,
-    full: engine.full,
-    raise: ({ account, id }, events) =>
-      acceptEvents(parts, account, raisedEvents(parts.store, id, events, clock.now())),
-  })
-  const closeServers = () => Promise.all([server.close(), blobs.close()])
+  const blobs =
+    options.storage.length === 0
+      ? undefined
+      : createBlobEndpoint({
+          ...parts,
+          accounts: options.storage,
+          tls: authority.serverSettings([...new Set([...loopbackHosts, named])]),
+          trustedCertificates: options.trustedCertificates,
+          persisted,
+          full: engine.full,
+          raise: ({ account, id }, events) =>
+            acceptEvents(parts, account, raisedEvents(parts.store, id, events, clock.now())),
+        })
+  const closeServers = () => Promise.all([server.close(), blobs?.close()])
   const listen = async () => ({
     ...(await server.listen(options.host, options)),
-    blobPort: options.storage.length === 0 ? 0 : await blobs.listen(options.host, options.blobPort),
+    blobPort: await blobs?.listen(options.host, options.blobPort),
   })
   const bound = await listen().catch(async (error: unknown) => {
     await Promise.all([closeServers(), engine.close()])

@@ -1,115 +1,46 @@
-/** What a program can do with an emulator: start, change, ask, make fail, connect and close. */
+/** What a program can do with an emulator: start, change, wait, make fail, connect and close. */
 import { checkNames } from '../../../src/support/process/option-checks.ts'
 import { complaintAboutCodeGeneration } from '../../../src/support/process/runtime.ts'
 import { realTimers } from '../../../src/support/time/clock.ts'
 import { createTurns } from '../../../src/support/work/work.ts'
 import { removeResource } from './arm/resources/resources.ts'
-import { type EventSubscriptionOptions, type TopicOptions, topic } from './config/config-schema.ts'
 import { configure, putTopic } from './config/configure.ts'
 import { putEventSubscription } from './config/event-subscription.ts'
 import { type EventGridEmulatorOptions, type ResolvedOptions, resolveOptions } from './config/options.ts'
+import { type EventSubscriptionOptions, type TopicOptions, topic } from './config/resource-fields.ts'
 import { type Connectable, type Connected, type ConnectOptions, connectBinding } from './connect.ts'
 import { type Ingress, type IngressRule, ingressOf } from './delivery/send/ingress.ts'
 import { type RunningEmulator, runEmulator } from './emulator-parts.ts'
-import { builtInRoles } from './entra/roles.ts'
-import {
-  type NamespaceTopicView,
-  namespaceTopicView,
-  type StorageView,
-  type SystemTopicView,
-  type TopicView,
-  viewAllPublished,
-  viewNamespaceTopics,
-  viewPublishedNamed,
-  viewStorage,
-} from './model/resource-views.ts'
+import { EmulatorView, principalOf } from './emulator-view.ts'
+import type { TopicView } from './model/resource-views.ts'
 import type { EventSubscription } from './model/resources/event-subscription.ts'
-import { type Client, eventSubscriptionId, named, type RoleGrant } from './model/resources/resource.ts'
+import { named } from './model/resources/resource.ts'
 import { checkOptions } from './model/schemas.ts'
 import { ManualClock, wholeMs } from './model/time/clock.ts'
 import { awaitHandshakes } from './model/time/work-counter.ts'
 import { raisedCloudEvents } from './namespaces/namespace-calls.ts'
-import type { QueueFigures } from './namespaces/pull-queue.ts'
-import type { FigureName } from './records/figures.ts'
-import type { Records, RequestRecord, RequestRoute } from './records/record-types.ts'
 import { checkFault, type Fault } from './server/faults.ts'
-import { pkcs12Of } from './server/tls/certificates.ts'
 import { openState } from './state/state.ts'
-import { type EmulatorEnvironment, languageEnvironments } from './test-interface/environment.ts'
 import { describePending, StillPendingError, UnservedError } from './test-interface/pending-work.ts'
-import {
-  type DeadLetter,
-  deadLettersOf,
-  type PublishedEvents,
-  publishedEvents,
-} from './test-interface/published-events.ts'
-import {
-  type EventQuery,
-  eventsQuery,
-  type ResetOptions,
-  requestsQuery,
-  resetRequest,
-} from './test-interface/requests.ts'
-import { existingSourceIdOf, raisedEvents, sourceIdOf } from './topics/raise.ts'
-
-/** Where clients find the emulator. */
-export interface EmulatorEndpoints {
-  /** Base URL of Azure Resource Manager. */
-  readonly resourceManager: string
-  /** Entra's authority host. */
-  readonly authorityHost: string
-  /** The emulator's certificate authority (PEM): clients must trust it. */
-  readonly ca: string
-  /** Base URL for the topics and namespaces whose endpoints have host names of Azure. */
-  readonly topics: string
-}
+import { type ResetOptions, resetRequest } from './test-interface/requests.ts'
+import { existingSourceIdOf, raisedEvents } from './topics/raise.ts'
 
 /**
  * A local Azure Event Grid, with as much of Azure Resource Manager and Entra as its clients call, in this process.
  * Made by {@link EventGridEmulator.start}; ended by `close()` or `await using`.
  */
-export class EventGridEmulator implements AsyncDisposable {
+export class EventGridEmulator extends EmulatorView implements AsyncDisposable {
   readonly #parts: RunningEmulator
-  /** Those that were applied last. */
+  /** The options that were applied last. */
   #settings: ResolvedOptions
-  /** One advance of the clock after the other: each is to move it by its whole time. */
+  /** One advance of the clock after the other: each is to move the clock by its whole time. */
   readonly #advances = createTurns()
   readonly #connected: Connected = new Map()
-  /** Where clients find it; fits the binding's option `endpoints`. */
-  readonly endpoints: EmulatorEndpoints
-  /** The emulator's certificate authority, PEM. */
-  readonly ca: string
-  /** `http://{host}:{port}` of the topics over http, which is also the CONNECT proxy for Azure's host names. */
-  readonly proxy: string
-  /** Tenant of the first client. */
-  readonly tenantId: string
-  /** Application id of the first client. */
-  readonly clientId: string
-  /** Secret of the first client. */
-  readonly clientSecret: string
-  /** The first Azure subscription. */
-  readonly subscriptionId: string
-  /** Records of requests, handshakes, delivery attempts and dead-lettered events. */
-  readonly records: Records
-  /** The file that whoever started the emulator wrote its certificate authority to; set it, and {@link environment} names it. */
-  caFile: string | undefined
-  /** The same for the PKCS#12 store of {@link environment}, which Java reads. */
-  pkcs12File: string | undefined
 
   private constructor(parts: RunningEmulator, settings: ResolvedOptions) {
+    super(parts)
     this.#parts = parts
     this.#settings = settings
-    const { directory, addresses, ca } = parts
-    const [client] = directory.clients
-    const { https } = addresses
-    this.endpoints = { resourceManager: https, authorityHost: https, ca, topics: https }
-    this.ca = ca
-    this.proxy = addresses.http
-    this.tenantId = client?.tenantId ?? ''
-    this.clientId = client?.clientId ?? ''
-    this.clientSecret = client?.clientSecret ?? ''
-    this.subscriptionId = directory.azureSubscriptions()[0]?.id ?? ''
-    this.records = parts.records
   }
 
   /**
@@ -159,50 +90,6 @@ export class EventGridEmulator implements AsyncDisposable {
     return this.topic(options.name)
   }
 
-  /** A custom topic. @param name @default the first. Throws a RangeError for an unknown name. */
-  topic(name?: string): TopicView {
-    return viewPublishedNamed(this.#parts, 'topics', name)
-  }
-
-  /** A domain: its endpoint takes the events of all its topics. @param name @default the first. Throws a RangeError for an unknown name. */
-  domain(name?: string): TopicView {
-    return viewPublishedNamed(this.#parts, 'domains', name)
-  }
-
-  /**
-   * A namespace topic. Throws a RangeError for an unknown name.
-   *
-   * @param name @default the first
-   * @param namespace the namespace's name. @default the first
-   */
-  namespaceTopic(name?: string, namespace?: string): NamespaceTopicView {
-    return namespaceTopicView(this.#parts, name, namespace)
-  }
-
-  /** The topics of all namespaces. */
-  namespaceTopics(): readonly NamespaceTopicView[] {
-    return viewNamespaceTopics(this.#parts)
-  }
-
-  /** How many events of each Queue event subscription are available, locked or delayed, by its resource id. */
-  queues(): ReadonlyMap<string, QueueFigures> {
-    return this.#parts.queues.figures()
-  }
-
-  /**
-   * An event subscription with its secrets; undefined if it does not exist. Throws a RangeError for an unknown source.
-   *
-   * @param scope a resource id, or the name of a topic or domain
-   */
-  eventSubscription(scope: string, name: string): EventSubscription | undefined {
-    return this.#parts.store.subscriptions.get(eventSubscriptionId(sourceIdOf(this.#parts, scope), name))
-  }
-
-  /** All event subscriptions. */
-  eventSubscriptions(): readonly EventSubscription[] {
-    return this.#parts.store.subscriptions.all()
-  }
-
   /**
    * Makes an event subscription, or replaces the one with that name, without Entra and Resource Manager; resolves when its handshake is
    * over. Its endpoint may be an http URL of this machine. Rejects with a TypeError that names all that is wrong with it, and with an
@@ -249,41 +136,6 @@ export class EventGridEmulator implements AsyncDisposable {
     if (found) removeResource(this.#parts, found)
   }
 
-  /** All custom topics. */
-  topics(): readonly TopicView[] {
-    return viewAllPublished(this.#parts, 'topics')
-  }
-
-  /** All domains. */
-  domains(): readonly TopicView[] {
-    return viewAllPublished(this.#parts, 'domains')
-  }
-
-  /** All system topics, with their sources. */
-  systemTopics(): readonly SystemTopicView[] {
-    return this.#parts.store.resources('systemTopics').map(({ name, id, source }) => ({ name, id, source }))
-  }
-
-  /** The storage accounts of the option `storage`, whose blobs raise events. */
-  storage(): readonly StorageView[] {
-    return viewStorage(this.#parts)
-  }
-
-  /** The applications that may sign in, with their secrets. */
-  clients(): readonly Client[] {
-    return this.#parts.directory.clients
-  }
-
-  /** Counts since the start, of each {@link FigureName}. */
-  figures(): Readonly<Record<FigureName, number>> {
-    return this.#parts.figures.totals()
-  }
-
-  /** Number of events accepted and neither delivered, dead-lettered nor dropped yet. */
-  get pending(): number {
-    return this.#parts.pending()
-  }
-
   /**
    * Resolves when no operation, handshake or due delivery is under way. Events that wait for a later attempt, and
    * endpoints that wait for a manual validation, don't count.
@@ -314,27 +166,6 @@ export class EventGridEmulator implements AsyncDisposable {
   }
 
   /**
-   * The events that were published or raised, oldest first, each with what became of it at every event subscription of its topic. The
-   * newest ones are kept, and longest those that wait or failed: the option `pageEvents` says how many. Throws a TypeError for an unknown
-   * option, and a RangeError for an unknown topic.
-   */
-  events(query: EventQuery = {}): PublishedEvents {
-    checkOptions('the query of events', eventsQuery, query)
-    return publishedEvents(this.#parts, query)
-  }
-
-  /** The events that were given up, one by one, with their reason: also without a storage account. The latest 10,000 are kept. */
-  deadLetters(): readonly DeadLetter[] {
-    return deadLettersOf(this.records)
-  }
-
-  /** The latest 10,000 requests, oldest first, as in {@link records}, with the secrets in their bodies masked too. @param query.route @default all */
-  requests(query: { readonly route?: RequestRoute | undefined } = {}): readonly RequestRecord[] {
-    checkOptions('the query of requests', requestsQuery, query)
-    return this.records.requests.filter(({ route }) => query.route === undefined || route === query.route)
-  }
-
-  /**
    * Forgets events, queues, records, figures and faults, so that a test begins anew. Topics and event subscriptions stay. What is under way
    * of an event is not recorded any more; a request that a subscriber has got already cannot be taken back. Rejects with a TypeError for
    * an unknown option, and as {@link reconfigure} throws.
@@ -361,33 +192,6 @@ export class EventGridEmulator implements AsyncDisposable {
     })
   }
 
-  /** Where the emulator is, with its keys, and how programs of each language are led to it. */
-  environment(): EmulatorEnvironment {
-    const { addresses, clock, directory } = this.#parts
-    const { tenantId, clientId, clientSecret, subscriptionId, caFile, pkcs12File } = this
-    const { https, http } = addresses
-    const client = { tenantId, clientId, clientSecret }
-    const files = { ...(caFile !== undefined && { caFile }), ...(pkcs12File !== undefined && { pkcs12File }) }
-    const shared = { https, subscriptionId, ...files }
-    const published = (views: readonly TopicView[]) => views.map(({ keys: _keys, ...view }) => view)
-    return {
-      ...{ http, ca: this.ca, pkcs12: pkcs12Of(this.ca).toString('base64') },
-      ...{ clock: clock instanceof ManualClock ? 'manual' : 'machine' },
-      ...shared,
-      clients: directory.clients.map((one) => ({
-        tenantId: one.tenantId,
-        clientId: one.clientId,
-        clientSecret: one.clientSecret,
-      })),
-      topics: published(this.topics()),
-      domains: published(this.domains()),
-      systemTopics: this.systemTopics(),
-      namespaceTopics: this.namespaceTopics(),
-      storage: this.storage(),
-      languages: languageEnvironments({ ...shared, client }),
-    }
-  }
-
   /** Makes the next calls of a part of the emulator fail. Throws a TypeError that names all that is wrong with the fault. */
   failNext(fault: Fault): void {
     checkFault(fault)
@@ -399,22 +203,12 @@ export class EventGridEmulator implements AsyncDisposable {
     this.#parts.faults.clear()
   }
 
-  /** The roles of an application, with their scopes. @param clientId @default the first client. Throws a RangeError for an unknown client. */
-  roles(clientId: string = this.clientId): readonly Required<RoleGrant>[] {
-    const principalId = this.#principal(clientId)
-    const own = this.#parts.directory.roleAssignments().filter((one) => one.principalId === principalId)
-    return own.map(({ roleId, scope }) => ({
-      role: builtInRoles.find(({ id }) => id === roleId)?.name ?? roleId,
-      scope,
-    }))
-  }
-
   /**
    * Gives an application a role at a scope and below.
    * @param scope @default `/`, everywhere. Throws a RangeError for an unknown role or client.
    */
   assignRole(clientId: string, role: string, scope = '/'): void {
-    this.#parts.directory.assignRole({ principalId: this.#principal(clientId), role, scope })
+    this.#parts.directory.assignRole({ principalId: principalOf(this.#parts, clientId), role, scope })
   }
 
   /**
@@ -422,19 +216,12 @@ export class EventGridEmulator implements AsyncDisposable {
    * @param scope @default `/`. Throws a RangeError for an unknown role or client.
    */
   removeRole(clientId: string, role: string, scope = '/'): void {
-    this.#parts.directory.removeRole({ principalId: this.#principal(clientId), role, scope })
+    this.#parts.directory.removeRole({ principalId: principalOf(this.#parts, clientId), role, scope })
   }
 
   /** Removes all roles of an application, at every scope. Throws a RangeError for an unknown client. */
   removeRoles(clientId: string): void {
-    this.#parts.directory.removeRole({ principalId: this.#principal(clientId) })
-  }
-
-  /** The object id by which role assignments name an application: that of its service principal. */
-  #principal(clientId: string): string {
-    const client = this.#parts.directory.clients.find((one) => one.clientId === clientId)
-    if (!client) throw new RangeError(`there is no client ${clientId}`)
-    return client.objectId
+    this.#parts.directory.removeRole({ principalId: principalOf(this.#parts, clientId) })
   }
 
   /**
@@ -460,7 +247,7 @@ export class EventGridEmulator implements AsyncDisposable {
    * in AZURE_FEDERATED_TOKEN_FILE. @param clientId @default the first client. Rejects with a RangeError for an unknown client.
    */
   async assertion(clientId: string = this.clientId): Promise<string> {
-    this.#principal(clientId)
+    principalOf(this.#parts, clientId)
     return this.#parts.tokens.issueAssertion(clientId)
   }
 

@@ -1,6 +1,7 @@
 /** What the package exports. */
 import './require-node.ts'
 
+export type { EventGridEmulatorOptions } from './config/options.ts'
 export type {
   AzureSubscriptionOptions,
   ClientOptions,
@@ -11,9 +12,8 @@ export type {
   StorageOptions,
   SystemTopicOptions,
   TopicOptions,
-} from './config/config-schema.ts'
-export { emulatorDefaults } from './config/config-schema.ts'
-export type { EventGridEmulatorOptions } from './config/options.ts'
+} from './config/resource-fields.ts'
+export { emulatorDefaults } from './config/resource-fields.ts'
 export type { Connectable, ConnectOptions } from './connect.ts'
 export type { DeadLetterStore } from './dead-letters/write-dead-letters.ts'
 export { createBlobDeadLetterStore } from './dead-letters/write-dead-letters.ts'
@@ -25,7 +25,8 @@ export {
   type StorageQueueResult,
   type StorageQueues,
 } from './delivery/send/storage-queues.ts'
-export { type EmulatorEndpoints, EventGridEmulator } from './event-grid-emulator.ts'
+export type { EmulatorEndpoints } from './emulator-view.ts'
+export { EventGridEmulator } from './event-grid-emulator.ts'
 export type { NamespaceTopicView, StorageView, SystemTopicView, TopicView } from './model/resource-views.ts'
 export type {
   EventSubscription,

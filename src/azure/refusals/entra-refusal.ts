@@ -1,6 +1,5 @@
 /** What it means where Entra or an identity endpoint gives no token, and what to do about it. */
 import { isRestError } from '@azure/core-rest-pipeline'
-import { emulatorRemedy } from '../../core/endpoints.ts'
 import { BindingError } from '../../core/errors.ts'
 import type { CredentialMetadata } from '../../metadata/typed/metadata.ts'
 import { isRecord, readJson } from '../../support/text/json-text.ts'
@@ -38,8 +37,6 @@ export interface Exchange {
 export interface TokenFailureContext {
   readonly metadata: CredentialMetadata
   readonly authorityHost: string
-  /** The ids are those of an emulator, and Azure is asked. */
-  readonly hasEmulatorIds: boolean
   readonly show: (text: string) => string
 }
 
@@ -57,8 +54,7 @@ export function tokenFailure(
 ): BindingError | NoTokenError {
   if (error instanceof BindingError) return error
   const exchange = tellingExchange(exchanges, context.metadata.kind)
-  const { metadata, authorityHost, hasEmulatorIds, show } = context
-  const hint = hasEmulatorIds ? `; ${emulatorRemedy}` : ''
+  const { metadata, authorityHost, show } = context
   const message = error instanceof Error ? error.message : 'an unknown error'
   const said = exchange?.body?.slice(0, 10_000) || message
   const aadsts = /\bAADSTS\d{3,9}\b/.exec(said)?.[0]
@@ -74,7 +70,7 @@ export function tokenFailure(
     const nowhere =
       metadata.kind === 'managedIdentity' && exchange?.status === undefined ? remedy(metadata, aadsts) : undefined
     const advice = [silent, nowhere].map((text) => (text === undefined ? '' : `; ${text}`)).join('')
-    return new NoTokenError(`no token from ${from}: ${show(why)}${advice}${hint}`, {
+    return new NoTokenError(`no token from ${from}: ${show(why)}${advice}`, {
       fix: certificateRemedy(why, authorityHost),
       retryAfterMs: exchange?.retryAfterMs,
     })
@@ -83,7 +79,7 @@ export function tokenFailure(
   const description = describeBody(said) ?? message
   return new BindingError('CREDENTIALS_REJECTED', {
     what: `no token for ${subject(metadata)}: ${show(description)}`,
-    fix: `${remedy(metadata, aadsts)}${hint}`,
+    fix: remedy(metadata, aadsts),
     details: {
       ...(aadsts && { entraCode: aadsts }),
       ...(exchange?.status !== undefined && { status: exchange.status }),

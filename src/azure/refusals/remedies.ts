@@ -29,9 +29,8 @@ export function certificateRemedy(code: string | undefined = '', url = ''): stri
   if (!/CERT|SIGNATURE|SELF_SIGNED|ISSUER/.test(code)) return undefined
   if (isHere(url))
     return (
-      'its certificate is not trusted: after a restart an emulator has a new certificate. run --emulator takes it in a ' +
-      'moment: try again. Restart any other process, or start emulate with --state FILE, which keeps the certificate; ' +
-      'without --emulator set endpoints.ca or NODE_EXTRA_CA_CERTS to its certificate authority'
+      'its certificate is not trusted: after a restart an emulator has a new certificate. Restart this process, or start emulate ' +
+      'with --state FILE, which keeps the certificate; without --emulator set endpoints.ca or NODE_EXTRA_CA_CERTS to its authority'
     )
   return (
     'its certificate is not trusted: set endpoints.ca, or NODE_EXTRA_CA_CERTS (which Node reads at ' +

@@ -1,4 +1,4 @@
-/** The failures of provisioning: for each the code that it ends in, whether another attempt may succeed, what is said and what to do. */
+/** The failures of provisioning: for each the code that it ends in, what is said and what to do. */
 import type { BindingErrorParts, ProvisioningErrorCode } from '../../core/errors.ts'
 import { scrub } from '../../core/scrub.ts'
 import { showUrl } from '../../metadata/fields/addresses.ts'
@@ -47,24 +47,21 @@ type Explained = Pick<BindingErrorParts<ProvisioningErrorCode>, 'what' | 'fix' |
 type Explain = (failure: ArmFailure, context: FailureContext, said: string) => Explained
 
 interface FailureOfKind {
-  /** The code that it ends in. TIMEOUT is what attempts end in that may pass. */
+  /**
+   * The code that it ends in. With TIMEOUT and HANDSHAKE_FAILED another attempt may succeed by itself; with others an operator has to
+   * correct something.
+   */
   readonly code: ProvisioningErrorCode
-  /** Whether another attempt may succeed by itself. Where not, an operator has to correct something. */
-  readonly passes: boolean
   readonly explain: Explain
 }
 
 const checkNetwork = 'check the network, a proxy (HTTPS_PROXY) and the endpoint'
-
-const passing = (explain: Explain): FailureOfKind => ({ code: 'TIMEOUT', passes: true, explain })
-const ofHandshake = (explain: Explain): FailureOfKind => ({ code: 'HANDSHAKE_FAILED', passes: true, explain })
 
 /** The message is ours already. */
 const asItStands: Explain = ({ message, fix }, { secrets }) => ({ what: scrub(message, secrets), fix })
 
 const noSuchScope: FailureOfKind = {
   code: 'SCOPE_NOT_FOUND',
-  passes: false,
   explain(_failure, { scopeId }, said) {
     const fields = scopeId.includes('/namespaces/') ? 'namespaceTopic' : 'scope and subscriptionId'
     return { what: `there is no ${scopeId} ${said}`, fix: `check ${fields}, and that the resource exists` }
@@ -73,54 +70,77 @@ const noSuchScope: FailureOfKind = {
 
 const failures = {
   /** No answer: name resolution, connection, certificate or time-out. */
-  network: passing(({ code }, { resourceManager }, said) => ({
-    what: `no answer from ${resourceManager} ${said}`,
-    fix: certificateRemedy(code, resourceManager) ?? silenceRemedy(code, resourceManager) ?? checkNetwork,
-  })),
+  network: {
+    code: 'TIMEOUT',
+    explain: ({ code }, { resourceManager }, said) => ({
+      what: `no answer from ${resourceManager} ${said}`,
+      fix: certificateRemedy(code, resourceManager) ?? silenceRemedy(code, resourceManager) ?? checkNetwork,
+    }),
+  },
   /** There was no token, so ARM was not asked. */
-  token: passing(({ message, fix = checkNetwork }, { secrets }) => ({ what: scrub(message, secrets), fix })),
+  token: {
+    code: 'TIMEOUT',
+    explain: ({ message, fix = checkNetwork }, { secrets }) => ({ what: scrub(message, secrets), fix }),
+  },
   /** An answer came that is not one of ARM's: of another form, or from a gateway or proxy. */
-  answerUnread: passing(({ message }, { resourceManager, secrets }) => ({
-    what: `an answer of ${resourceManager} cannot be read: ${scrub(message, secrets)}`,
-    fix: checkNetwork,
-  })),
+  answerUnread: {
+    code: 'TIMEOUT',
+    explain: ({ message }, { resourceManager, secrets }) => ({
+      what: `an answer of ${resourceManager} cannot be read: ${scrub(message, secrets)}`,
+      fix: checkNetwork,
+    }),
+  },
   /** ARM cannot do it now (a conflict, throttling, a fault of the service), or a gateway answered without a code of ARM. */
-  busy: passing(({ status, code }, _context, said) => ({
-    what: `Azure Resource Manager answered ${status} ${said}`,
-    fix: code === undefined ? checkNetwork : undefined,
-  })),
+  busy: {
+    code: 'TIMEOUT',
+    explain: ({ status, code }, _context, said) => ({
+      what: `Azure Resource Manager answered ${status} ${said}`,
+      fix: code === undefined ? checkNetwork : undefined,
+    }),
+  },
   /** The operation of an accepted write failed by a fault of the service, or because its source is being changed. */
-  operation: passing((_failure, _context, said) => ({ what: `the change of the event subscription failed ${said}` })),
+  operation: {
+    code: 'TIMEOUT',
+    explain: (_failure, _context, said) => ({ what: `the change of the event subscription failed ${said}` }),
+  },
   /** ARM accepted the write. How it ended is not known. */
-  lost: passing((_failure, _context, said) => ({
-    what: `Azure accepted the change of the event subscription, but its result is not known ${said}`,
-  })),
+  lost: {
+    code: 'TIMEOUT',
+    explain: (_failure, _context, said) => ({
+      what: `Azure accepted the change of the event subscription, but its result is not known ${said}`,
+    }),
+  },
   /** Somebody else interfered: the operation was cancelled, or the event subscription was changed or deleted. */
-  canceled: passing(asItStands),
+  canceled: { code: 'TIMEOUT', explain: asItStands },
   /** An operation did not end in time. */
-  deadline: passing(asItStands),
+  deadline: { code: 'TIMEOUT', explain: asItStands },
   /** There is no event subscription, and this binding does not create it. */
-  missing: passing(asItStands),
+  missing: { code: 'TIMEOUT', explain: asItStands },
   /** Event Grid says that the handshake failed. */
-  handshake: ofHandshake(explainHandshake),
+  handshake: { code: 'HANDSHAKE_FAILED', explain: explainHandshake },
   /** Event Grid waits for manual validation, because the endpoint did not answer the handshake. */
-  manual: ofHandshake((_failure, { subscriberEndpoint }) => ({
-    what: `Event Grid waits for manual validation of ${showUrl(subscriberEndpoint)}, because its answer to the handshake has no consent`,
-    fix: `route ${new URL(subscriberEndpoint).pathname} to handshakePort unchanged, so that this binding answers the handshake`,
-    details: { endpoint: showUrl(subscriberEndpoint) },
-  })),
+  manual: {
+    code: 'HANDSHAKE_FAILED',
+    explain: (_failure, { subscriberEndpoint }) => ({
+      what: `Event Grid waits for manual validation of ${showUrl(subscriberEndpoint)}, because its answer to the handshake has no consent`,
+      fix: `route ${new URL(subscriberEndpoint).pathname} to handshakePort unchanged, so that this binding answers the handshake`,
+      details: { endpoint: showUrl(subscriberEndpoint) },
+    }),
+  },
   /** Nothing was written: the endpoint gave an answer without consent to the same question that Event Grid would ask. */
-  noConsent: ofHandshake((failure, context, said) => ({
-    ...asItStands(failure, context, said),
-    details: {
-      endpoint: showUrl(context.subscriberEndpoint),
-      ...(failure.answer !== undefined && { answer: failure.answer }),
-    },
-  })),
+  noConsent: {
+    code: 'HANDSHAKE_FAILED',
+    explain: (failure, context, said) => ({
+      ...asItStands(failure, context, said),
+      details: {
+        endpoint: showUrl(context.subscriberEndpoint),
+        ...(failure.answer !== undefined && { answer: failure.answer }),
+      },
+    }),
+  },
   /** ARM takes the token for no token of this tenant. */
   unauthorized: {
     code: 'CREDENTIALS_REJECTED',
-    passes: false,
     explain: (_failure, { subscriptionId }, said) => ({
       what: `Azure Resource Manager rejected the token ${said}`,
       fix: `check that the client belongs to the tenant of subscription ${subscriptionId}, and that azureEnvironment is right`,
@@ -129,7 +149,6 @@ const failures = {
   /** The client lacks a right at the scope. */
   forbidden: {
     code: 'PERMISSION_DENIED',
-    passes: false,
     explain(_failure, context, said) {
       const { scopeId, isHostRead, isReadOnly, clientId } = context
       const what = isHostRead ? 'read the host name of' : `${isReadOnly ? 'read' : 'create'} event subscriptions at`
@@ -143,7 +162,6 @@ const failures = {
   /** Another thing than a right at the scope is missing: a right at a linked resource, or a deny assignment forbids it. Azure names it. */
   forbiddenElsewhere: {
     code: 'PERMISSION_DENIED',
-    passes: false,
     explain: (_failure, _context, said) => ({
       what: `the client may not do what the event subscription needs ${said}`,
       fix:
@@ -153,7 +171,6 @@ const failures = {
   },
   unregistered: {
     code: 'PROVIDER_NOT_REGISTERED',
-    passes: false,
     explain: (_failure, { subscriptionId }, said) => ({
       what: `the resource provider Microsoft.EventGrid is not registered in subscription ${subscriptionId} ${said}`,
       fix: [
@@ -170,7 +187,6 @@ const failures = {
   /** ARM refuses the event subscription itself. */
   refused: {
     code: 'SUBSCRIPTION_REJECTED',
-    passes: false,
     explain: ({ code = '' }, { eventSubscriptionName }, said) => ({
       what: `the event subscription ${eventSubscriptionName} was refused ${said}`,
       fix: /^managed identity/i.test(code) ? identityRemedy : 'change what Azure names',
@@ -185,14 +201,13 @@ export type ArmFailureKind = keyof typeof failures
 export const codeOfFailure = ({ kind }: ArmFailure): ProvisioningErrorCode => failures[kind].code
 
 /** Whether another attempt may succeed by itself. */
-export const mayPass = ({ kind }: ArmFailure): boolean => failures[kind].passes
+export const mayPass = ({ kind }: ArmFailure): boolean => passing.has(failures[kind].code)
 
-const lastingCodes: ReadonlySet<string> = new Set(
-  Object.values(failures).flatMap(({ code, passes }) => (passes ? [] : [code])),
-)
+const passing: ReadonlySet<string> = new Set(['TIMEOUT', 'HANDSHAKE_FAILED'])
 
 /** Whether an error of this code stays until somebody corrects the cause. */
-export const isLasting = (code: string): boolean => lastingCodes.has(code)
+export const isLasting = (code: string): boolean =>
+  !passing.has(code) && Object.values(failures).some((failure) => failure.code === code)
 
 /** The parts of the `BindingError` for a failure. Holds no secret. */
 export interface Explanation extends BindingErrorParts<ProvisioningErrorCode> {

@@ -15,7 +15,7 @@ export interface TopicRefusal {
 }
 
 export interface TopicRefusalContext {
-  readonly output: Pick<OutputMetadata, 'topicEndpoint' | 'authentication' | 'topicSchema'>
+  readonly output: Pick<OutputMetadata, 'topicEndpoint' | 'authentication'>
   /** The schema of the events that were sent; absent where there were none. */
   readonly sent?: EventSchema
 }
@@ -30,7 +30,7 @@ export function explainTopicRefusal(
   { status, message, isForeign }: TopicRefusal,
   { output, sent }: TopicRefusalContext,
 ): Meaning {
-  const { topicEndpoint, topicSchema, authentication } = output
+  const { topicEndpoint, authentication } = output
   const remedies = remediesFor(topicEndpoint)
   const withKey = authentication.kind === 'accessKey'
   // A namespace topic has no 413.
@@ -51,9 +51,7 @@ export function explainTopicRefusal(
   // Event Grid documents 410 for a missing topic of a namespace, and was seen to answer 404.
   if (status === 404 || status === 410) return { code: 'PUBLISH_REJECTED', fix: remedies.topic() }
   if (status === 400 && !isForeign) {
-    const wrongSchema = sent && wrongSchemaFix(message, sent, topicSchema)
-    const fix = wrongSchema ?? 'correct the event, and let topicSchema be the input schema of the topic'
-    return { code: 'PUBLISH_REJECTED', fix }
+    return { code: 'PUBLISH_REJECTED', fix: 'correct the event, and let topicSchema be the input schema of the topic' }
   }
   if (status === 429) {
     return { code: 'PUBLISH_UNAVAILABLE', fix: 'publish more slowly, or spread the events over more topics' }
@@ -110,32 +108,3 @@ const clientOf = (authentication: OutputMetadata['authentication']) =>
   authentication.kind === 'entra' && 'clientId' in authentication.credential
     ? authentication.credential.clientId
     : undefined
-
-/** What Event Grid calls the schemas in its answer to a publisher. */
-const schemaByName: ReadonlyMap<string | undefined, EventSchema> = new Map([
-  ['CloudEventV10', 'CloudEventSchemaV1_0'],
-  ['EventGridEvent', 'EventGridSchema'],
-])
-
-const mismatchOf: Readonly<Record<EventSchema, string>> = {
-  CloudEventSchemaV1_0: 'this topic takes CloudEvents, and an Event Grid event was sent',
-  EventGridSchema: 'this topic takes Event Grid events, and a CloudEvent was sent',
-}
-
-const shapeOf: Readonly<Record<EventSchema, string>> = {
-  CloudEventSchemaV1_0: '{ specversion, id, source, type, data }',
-  EventGridSchema: '{ id, subject, eventType, eventTime, data, dataVersion }',
-}
-
-/** What to do where a topic refused events for their schema (pure); `undefined` where its answer names no other than the one sent. */
-function wrongSchemaFix(
-  message: string,
-  sent: EventSchema,
-  topicSchema: OutputMetadata['topicSchema'],
-): string | undefined {
-  const taken = schemaByName.get(/'(\w+)' schema/.exec(message)?.[1])
-  if (taken === undefined || taken === sent) return undefined
-  // With `auto` data becomes a CloudEvent.
-  const isSet = topicSchema === taken || (topicSchema === 'auto' && taken === 'CloudEventSchemaV1_0')
-  return `${mismatchOf[taken]}: ${isSet ? '' : `set topicSchema to ${taken}, and `}publish data alone or ${shapeOf[taken]}`
-}

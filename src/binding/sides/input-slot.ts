@@ -1,15 +1,11 @@
 /** The place of the input side: one that opens anew is a new server, or receiver; the former one stops, and drains behind it. */
-import { emulatorRemedy, strayEmulatorId } from '../../core/endpoints.ts'
 import type { EventHandler } from '../../core/event.ts'
 import type { FastifyHook } from '../../listener/listener.ts'
-import { isSameMetadata, type PushMetadata } from '../../metadata/typed/metadata.ts'
+import { isSameMetadata, type ParsedMetadata, type PushMetadata } from '../../metadata/typed/metadata.ts'
 import { messageOf } from '../../support/process/error-code.ts'
 import type { ListenAddress } from '../binding-component.ts'
 import type { InputHealth } from '../health.ts'
-import { locateError } from '../locate-failure.ts'
-import type { SideOptions } from '../side-options.ts'
-import { logChange, type OpenedSide, optionsOf, type ParsedComponent } from './parsed-component.ts'
-import type { InputSide } from './push-side.ts'
+import type { InputSide, SideOptions } from '../side.ts'
 
 /** How an input side is opened. */
 interface Opening {
@@ -19,7 +15,9 @@ interface Opening {
   readonly closing: AbortSignal
 }
 
-interface OpenedInput extends OpenedSide<InputSide> {
+interface OpenedInput {
+  readonly side: InputSide
+  readonly metadata: ParsedMetadata
   /** It takes nothing new. Resolves when its handlers have ended. Never rejects. */
   ending?: Promise<void>
 }
@@ -44,10 +42,6 @@ export class InputSlot {
     this.#fastify = fastify
   }
 
-  component(): ParsedComponent | undefined {
-    return this.#current?.origin.component
-  }
-
   address(): ListenAddress | undefined {
     return this.#current?.side.address()
   }
@@ -70,34 +64,28 @@ export class InputSlot {
    * Opens an input side in the place of the one there is. What can fail without the port is done before that one stops. Where the new one
    * can't be opened, the former metadata are opened again. A side with the same metadata goes on.
    */
-  async replace(component: ParsedComponent, opening: Opening): Promise<void> {
+  async replace(metadata: ParsedMetadata, opening: Opening): Promise<void> {
     const former = this.#current
     const isOpen = former !== undefined && !former.ending
-    if (isOpen && isSameInput(former.origin.component, component)) {
-      former.origin.component = component
-      return
-    }
-    if (isOpen) logChange('input', former.origin.component, component, this.#shared().logger)
+    if (isOpen && isSameInput(former.metadata, metadata)) return
+    const hasInput = metadata.push !== undefined || metadata.pull !== undefined
+    if (isOpen) this.#shared().logger.info(`the input side ${hasInput ? 'starts anew' : 'ends'}`)
     const port = former?.side.address()?.port
     this.#wasReady = isOpen && former.side.health().ready
     this.#accepted = former?.side.accepts() ?? this.#accepted
+    const next = await this.#make(metadata, port)
     try {
-      const next = await this.#make(component, port)
-      try {
-        opening.signal.throwIfAborted()
-        former?.side.stop()
-        if (former) this.#retire(former, this.#closing.signal)
-        await this.#open(next, opening, former)
-      } catch (error) {
-        next?.side.stop()
-        const ended = next && this.#retire(next)
-        this.#current = former
-        if (isOpen) await this.#reopen(former, port, opening.closing)
-        else await ended
-        throw error
-      }
+      opening.signal.throwIfAborted()
+      former?.side.stop()
+      if (former) this.#retire(former, this.#closing.signal)
+      await this.#open(next, opening, former)
     } catch (error) {
-      throw locateError(error, component.source, 'input')
+      next?.side.stop()
+      const ended = next && this.#retire(next)
+      this.#current = former
+      if (isOpen) await this.#reopen(former, port, opening.closing)
+      else await ended
+      throw error
     }
   }
 
@@ -106,7 +94,7 @@ export class InputSlot {
     if (!former.ending || closing.aborted) return
     const { logger } = this.#shared()
     try {
-      const again = await this.#make(former.origin.component, port)
+      const again = await this.#make(former.metadata, port)
       await this.#open(again, { subscription: 'background', signal: closing, closing }, former)
       logger.warn('the former input side runs again')
     } catch (error) {
@@ -132,29 +120,18 @@ export class InputSlot {
    * @param port of the side before: takes the place of a `handshakePort` of 0
    */
   // Each comes with libraries of its own, which take time and memory: only those of the configured one are loaded.
-  async #make(component: ParsedComponent, port: number | undefined): Promise<OpenedInput | undefined> {
-    const { push, pull } = component.metadata
-    this.#warnOfStrayId(component)
-    const origin = { component }
-    const formers = this.#accepted
-    const options = { ...optionsOf('input', origin, this.#shared()), handler: this.#handler, formers }
+  async #make(metadata: ParsedMetadata, port: number | undefined): Promise<OpenedInput | undefined> {
+    const { push, pull } = metadata
+    const options = { ...this.#shared(), handler: this.#handler, formers: this.#accepted }
     if (push) {
       const { createPushSide } = await import('./push-side.ts')
       const at = { ...push, handshakePort: push.handshakePort || (port ?? 0) }
       const [fastify, wasReady] = [this.#fastify, this.#wasReady]
-      return { side: await createPushSide(at, { ...options, fastify, wasReady }), origin }
+      return { side: await createPushSide(at, { ...options, fastify, wasReady }), metadata }
     }
     if (!pull) return undefined
     const { createPullSide } = await import('./pull-side.ts')
-    return { side: await createPullSide(pull, options), origin }
-  }
-
-  #warnOfStrayId({ name, metadata: { push } }: ParsedComponent): void {
-    const { endpoints, logger } = this.#shared()
-    const id = strayEmulatorId({ ...push, ...push?.credential }, endpoints)
-    if (id === undefined) return
-    const component = name === undefined ? 'this component' : `component ${JSON.stringify(name)}`
-    logger.warn(`${component} has the ${id} of an emulator, and Azure does not know it: ${emulatorRemedy}`)
+    return { side: await createPullSide(pull, options), metadata }
   }
 
   /** Takes nothing new. Resolves when the handlers under way have ended. */
@@ -176,5 +153,5 @@ export class InputSlot {
   }
 }
 
-const isSameInput = ({ metadata: one }: ParsedComponent, { metadata: other }: ParsedComponent): boolean =>
+const isSameInput = (one: ParsedMetadata, other: ParsedMetadata): boolean =>
   isSameMetadata([one.push, one.pull], [other.push, other.pull])

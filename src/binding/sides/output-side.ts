@@ -4,7 +4,7 @@ import { topicUrl } from '../../core/endpoints.ts'
 import type { OutputMetadata } from '../../metadata/typed/metadata.ts'
 import { createPublisher } from '../../publisher/publisher.ts'
 import { decideOutputHealth } from '../health.ts'
-import type { SideOptions } from '../side-options.ts'
+import type { SideOptions } from '../side.ts'
 
 export type OutputSide = Awaited<ReturnType<typeof createOutputSide>>
 

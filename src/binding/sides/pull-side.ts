@@ -10,9 +10,8 @@ import { messageOf } from '../../support/process/error-code.ts'
 import { systemClock } from '../../support/time/clock.ts'
 import { inBackground } from '../../support/work/work.ts'
 import { decidePullHealth } from '../health.ts'
-import type { SideOptions } from '../side-options.ts'
+import type { InputSide, SideOptions } from '../side.ts'
 import { SubscriptionKeeper } from '../upkeep/subscription-keeper.ts'
-import type { InputSide } from './push-side.ts'
 
 /**
  * The input side by pull delivery: no listener. With a credential, the Queue event subscription is created or updated

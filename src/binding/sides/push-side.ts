@@ -2,42 +2,11 @@
 import { isSamePlace } from '../../listener/former-deliveries.ts'
 import { createListener, type ListenerOptions } from '../../listener/listener.ts'
 import type { PushMetadata } from '../../metadata/typed/metadata.ts'
-import { decideInputHealth, type InputHealth } from '../health.ts'
-import type { SideOptions } from '../side-options.ts'
+import { decideInputHealth } from '../health.ts'
+import type { InputSide, SideOptions } from '../side.ts'
 import type { SubscriptionControl } from '../upkeep/subscription-control.ts'
 import { SubscriptionKeeper } from '../upkeep/subscription-keeper.ts'
 import type { SubscriptionState } from '../upkeep/subscription-state.ts'
-
-/** The input side: a listener or a receiver, and its event subscription. */
-export interface InputSide {
-  /** Where the listener listens; `undefined` for pull delivery, and while it does not listen. */
-  address(): { readonly address: string; readonly port: number } | undefined
-  /** The metadata by which it accepts deliveries: its own, then former ones. */
-  accepts(): readonly PushMetadata[]
-  /** Listens, by push. It is closed where that fails. */
-  listen(signal: AbortSignal): Promise<void>
-  /**
-   * Creates or updates the event subscription: `wait` until it is provisioned, or in the `background`.
-   *
-   * @param after what `endUpkeep` of the side before gave. Nothing is read before that is over
-   */
-  start(subscription: 'wait' | 'background', signal: AbortSignal | undefined, after?: Promise<void>): Promise<void>
-  /** Ends the watch over the event subscription. Resolves when its last call to Azure has ended. Never rejects. */
-  endUpkeep(): Promise<void>
-  handlerChanged(): void
-  health(): InputHealth
-  /** Whether a handler runs. */
-  isHandling(): boolean
-  /** Takes nothing new, and frees the port at once. Handlers go on. */
-  stop(): void
-  /**
-   * Takes nothing new, which is answered 503 by push, waits for the handlers under way, `handlerTimeout` at the longest, and lets their
-   * events be settled.
-   *
-   * @param hurry aborts when open requests to a namespace are to end; until then each ends by itself. @default at once
-   */
-  close(hurry?: AbortSignal): Promise<void>
-}
 
 export interface PushOptions extends SideOptions, Pick<ListenerOptions, 'handler' | 'fastify' | 'formers'> {
   /**

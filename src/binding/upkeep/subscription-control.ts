@@ -4,11 +4,9 @@ import { createCredential } from '../../azure/credential.ts'
 import { BindingError } from '../../core/errors.ts'
 import {
   activeContext,
-  addSpanEvent,
   attribute,
   bounded,
   endSpan,
-  errorType,
   messagingSystem,
   otherError,
   runInContext,
@@ -25,7 +23,7 @@ import { wantedForPull } from '../../provision/needs-queue.ts'
 import { declaredAttributes, wantedWebHook } from '../../provision/needs-webhook.ts'
 import { upsertSubscriptions } from '../../provision/upsert.ts'
 import { systemClock } from '../../support/time/clock.ts'
-import type { SideOptions } from '../side-options.ts'
+import type { SideOptions } from '../side.ts'
 
 type How = Pick<ProvisionHow, 'patience' | 'signal' | 'onAttempt' | 'onLook' | 'onAnswer' | 'onWait'>
 
@@ -104,8 +102,7 @@ function controlOf(
   const completed = (how: How): ProvisionHow => ({ ...how, logger, clock, random: Math.random })
   return {
     /** Creates or updates what is wanted. */
-    upsert: (how: How) =>
-      traceUpsert(eventSubscriptionName, how, (traced) => upsertSubscriptions(target, completed(traced))),
+    upsert: (how: How) => traceUpsert(eventSubscriptionName, () => upsertSubscriptions(target, completed(how))),
     /** Waits until what is wanted exists, and compares it, by GET alone. */
     check: (how: How) => checkSubscriptions(target, completed(how)),
     /** Reads once, `plain` by GET alone, and writes nothing. Rejects where ARM does not answer. */
@@ -115,14 +112,10 @@ function controlOf(
   }
 }
 
-/**
- * Makes the span `upsert event subscription`, which is active while the upsert runs. Each failed attempt is an event of the span. Does
- * nothing without an SDK in the process.
- */
-function traceUpsert(
+/** Runs an upsert in the span `upsert event subscription`. Makes none without an SDK in the process. */
+async function traceUpsert(
   eventSubscriptionName: string,
-  how: How,
-  upsert: (how: How) => Promise<UpsertOutcome>,
+  upsert: () => Promise<UpsertOutcome>,
 ): Promise<UpsertOutcome> {
   const span = startSpan('upsert event subscription', {
     kind: SpanKind.CLIENT,
@@ -131,23 +124,12 @@ function traceUpsert(
       [attribute.eventSubscription]: bounded(eventSubscriptionName),
     },
   })
-  if (!span) return upsert(how)
-  const traced: How = {
-    ...how,
-    onAttempt(failed) {
-      addSpanEvent(span, 'attempt failed', errorType(failed.error.code))
-      how.onAttempt?.(failed)
-    },
+  try {
+    const outcome = await runInContext(withSpan(activeContext(), span), upsert, undefined)
+    endSpan(span, undefined, { [attribute.upsertAction]: outcome.action })
+    return outcome
+  } catch (error) {
+    endSpan(span, error instanceof BindingError ? error.code : otherError)
+    throw error
   }
-  const work = async () => {
-    try {
-      const outcome = await upsert(traced)
-      endSpan(span, undefined, { [attribute.upsertAction]: outcome.action })
-      return outcome
-    } catch (error) {
-      endSpan(span, error instanceof BindingError ? error.code : otherError)
-      throw error
-    }
-  }
-  return runInContext(withSpan(activeContext(), span), work, undefined)
 }

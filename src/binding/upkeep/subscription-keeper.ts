@@ -3,10 +3,9 @@ import { readFailure } from '../../azure/read-failure.ts'
 import { codeOfFailure, isLasting } from '../../azure/refusals/resource-manager-refusal.ts'
 import { isBindingError } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
-import type { FailedAttempt, UpsertOutcome } from '../../provision/attempts.ts'
-import type { SubscriptionCheck } from '../../provision/look.ts'
+import type { FailedAttempt } from '../../provision/attempts.ts'
 import { messageOf } from '../../support/process/error-code.ts'
-import { type SteadyClock, systemClock } from '../../support/time/clock.ts'
+import { pause, type SteadyClock, systemClock } from '../../support/time/clock.ts'
 import type { SubscriptionControl } from './subscription-control.ts'
 import { createStateRecord, reasonOf, type StateRecord } from './subscription-state.ts'
 
@@ -29,9 +28,12 @@ export interface SubscriptionKeeperOptions {
  */
 const minPollMs = 5 * 60_000
 
+/** Shortest time between two repairs. */
+const minRepairMs = 60_000
+
 /**
- * Brings the event subscription about at init, watches it, and corrects it when a delivery or a poll shows that it has to. Its tasks never
- * overlap, and `close` ends each of them.
+ * Brings the event subscription about at init, then watches it: one loop, which polls, and corrects it when a delivery or a poll shows that
+ * it has to.
  */
 export class SubscriptionKeeper {
   readonly #connect: SubscriptionKeeperOptions['connect']
@@ -40,12 +42,11 @@ export class SubscriptionKeeper {
   readonly #random: () => number
   readonly #manages: boolean
   readonly #record: StateRecord
-  readonly #pace: RepairPace
   readonly #closing = new AbortController()
-  /** The task under way; `undefined` between two, and before the first, which is that of `bringUp`. */
-  #task: Promise<void> | undefined
-  #hasBegun = false
-  #cancelPoll = () => {}
+  /** Ends the pause before the next poll; `undefined` while the event subscription is read or written. */
+  #wake: (() => void) | undefined
+  #ended: Promise<void> | undefined
+  #repairedAt = Number.NEGATIVE_INFINITY
   #wasPermitted = true
   #wasMissing = false
 
@@ -58,7 +59,6 @@ export class SubscriptionKeeper {
     this.#random = random
     this.#manages = manages
     this.#record = createStateRecord({ logger, clock, addsCredential: manages && addsCredential, manages })
-    this.#pace = createRepairPace({ logger, clock })
   }
 
   state() {
@@ -79,71 +79,67 @@ export class SubscriptionKeeper {
   }
 
   /**
-   * To be called once. Nothing is repaired or polled before.
+   * To be called once. Where it rejects, nothing is watched.
    *
    * @param after the end of the upkeep of the side before, which is awaited: a write of it that is under way would be overlooked otherwise.
    *   It must not reject. The side that follows is ready at once, since it goes on taking the credential of the one before
    */
   bringUp(patience: 'timeout' | 'forever', signal?: AbortSignal, after?: Promise<void>): Promise<void> {
-    this.#hasBegun = true
     if (after) this.#record.follows()
     else this.#record.startWaiting()
-    const ends = this.#closing.signal
-    return this.#run(async () => {
+    const closing = this.#closing.signal
+    const provision = async () => {
       await after
-      await this.#provision(patience, signal ? AbortSignal.any([signal, ends]) : ends)
-    })
+      await this.#provision(patience, signal ? AbortSignal.any([signal, closing]) : closing)
+    }
+    const up = provision()
+    this.#ended = up.then(
+      () => this.#watch(),
+      () => {},
+    )
+    return up
   }
 
-  /**
-   * Reads the event subscription again and corrects it, in the background and at most once a minute; less often where that does not
-   * last. Does nothing while it is read or written, and after the end.
-   */
+  /** Has the event subscription read again and corrected, at most once a minute. Does nothing while that is done, and after the end. */
   repair(): void {
-    if (!this.#manages || !this.#hasBegun || this.#task || this.#closing.signal.aborted) return
-    if (!this.#pace.mayRepair('a delivery has no credential that is known here; reading the event subscription again'))
-      return
-    this.#runInBackground(async () => {
-      const outcome = await this.#provision('timeout', this.#closing.signal)
-      this.#pace.repaired('wroteAt' in outcome && outcome.wroteAt !== undefined)
-    })
+    const why = 'a delivery has no credential that is known here; reading the event subscription again'
+    if (this.#manages && this.#wake && this.#mayRepair(why)) this.#wake()
   }
 
-  /** Ends the tasks. Resolves when the last call to Azure has ended: a write that was sent is awaited, ten seconds at most. */
+  /** Ends the loop. Resolves when the last call to Azure has ended: a write that was sent is awaited, ten seconds at most. */
   async close(): Promise<void> {
     this.#closing.abort()
-    this.#cancelPoll()
-    await this.#task?.catch(() => {})
+    await this.#ended
   }
 
-  /** Runs a task, while no other runs. A poll follows when none has run for a while. */
-  #run(work: () => Promise<void>): Promise<void> {
-    this.#cancelPoll()
-    this.#task = work().finally(() => {
-      this.#task = undefined
-      if (this.#closing.signal.aborted) return
-      this.#cancelPoll = this.#clock.setTimer(minPollMs * (1 + this.#random()), () => this.#poll())
-    })
-    return this.#task
+  async #watch(): Promise<void> {
+    const { signal } = this.#closing
+    while (!signal.aborted) {
+      const waking = new AbortController()
+      this.#wake = () => waking.abort()
+      await pause(this.#clock, minPollMs * (1 + this.#random()), AbortSignal.any([signal, waking.signal]))
+      this.#wake = undefined
+      if (signal.aborted) return
+      try {
+        if (waking.signal.aborted || (await this.#needsProvision())) await this.#provision('timeout', signal)
+      } catch (error) {
+        if (signal.aborted) return
+        const done = this.#manages ? 'corrected' : 'checked'
+        this.#logger.error(`the event subscription could not be ${done}: ${messageOf(error)}`)
+      }
+    }
   }
 
-  #runInBackground(work: () => Promise<void>): void {
-    this.#run(work).catch((error: unknown) => {
-      if (this.#closing.signal.aborted) return
-      const done = this.#manages ? 'corrected' : 'checked'
-      this.#logger.error(`the event subscription could not be ${done}: ${messageOf(error)}`)
-    })
+  /** Whether a repair may start now, which is logged with the reason. */
+  #mayRepair(why: string): boolean {
+    const now = this.#clock.elapsed()
+    if (now - this.#repairedAt < minRepairMs) return false
+    this.#repairedAt = now
+    this.#logger.warn(why)
+    return true
   }
 
-  #poll(): void {
-    this.#runInBackground(async () => {
-      if (!(await this.#needsProvision())) return
-      const outcome = await this.#provision('timeout', this.#closing.signal)
-      this.#pace.repaired('wroteAt' in outcome && outcome.wroteAt !== undefined)
-    })
-  }
-
-  async #provision(patience: 'timeout' | 'forever', signal: AbortSignal): Promise<UpsertOutcome | SubscriptionCheck> {
+  async #provision(patience: 'timeout' | 'forever', signal: AbortSignal): Promise<void> {
     const record = this.#record
     try {
       const onAttempt = ({ error, isMissing }: FailedAttempt) =>
@@ -156,7 +152,6 @@ export class SubscriptionKeeper {
       if (outcome.action === 'created') record.missed()
       record.provisioned('wroteAt' in outcome ? outcome.wroteAt : undefined)
       if (outcome.action === 'found') record.found(outcome.problem)
-      return outcome
     } catch (error) {
       if (!signal.aborted)
         record.failed(reasonOf(error), { isMissing: record.current().state === 'missing', passes: doesPass(error) })
@@ -189,7 +184,7 @@ export class SubscriptionKeeper {
       this.#record.found(finding.kind === 'changed' ? finding.problem : undefined)
       // As after a delivery without it. What else somebody changed is left as it is.
       if (finding.kind === 'changed' && finding.lacksCredential && manages)
-        return this.#pace.mayRepair('our delivery credential is not in the event subscription; reading it again')
+        return this.#mayRepair('our delivery credential is not in the event subscription; reading it again')
     } catch (error) {
       const failure = readFailure(error, this.#clock.now())
       if (codeOfFailure(failure) === 'SCOPE_NOT_FOUND') this.#lostWithResource()
@@ -211,37 +206,3 @@ export class SubscriptionKeeper {
 
 /** Whether waiting may help; else somebody has to correct the cause. */
 const doesPass = (error: unknown): boolean => !isBindingError(error) || !isLasting(error.code)
-
-const minIntervalMs = 60_000
-const maxIntervalMs = 3_600_000
-
-export type RepairPace = ReturnType<typeof createRepairPace>
-
-export function createRepairPace({ logger, clock }: { readonly logger: Logger; readonly clock: SteadyClock }) {
-  let lastRepair = Number.NEGATIVE_INFINITY
-  let repairsThatWrote = 0
-  return {
-    /** Whether a repair may start now, which is logged with the reason and counts as the last one. */
-    mayRepair(why: string): boolean {
-      // Doubles with each repair that had to write: somebody removes again what was written, such as replicas with more secrets than the
-      // event subscription can hold.
-      const intervalMs = Math.min(maxIntervalMs, minIntervalMs * 2 ** Math.max(0, repairsThatWrote - 1))
-      const elapsed = clock.elapsed() - lastRepair
-      if (elapsed < intervalMs) return false
-      if (elapsed > 2 * intervalMs) repairsThatWrote = 0
-      lastRepair = clock.elapsed()
-      logger.warn(why)
-      return true
-    },
-    /** A repair ended, and did not fail. */
-    repaired(wrote: boolean): void {
-      if (!wrote) return
-      if (++repairsThatWrote > 1) {
-        logger.warn(
-          'our delivery credential was removed again; replicas with more secrets than the event ' +
-            'subscription can hold use it, or two deployments share its name',
-        )
-      }
-    },
-  }
-}

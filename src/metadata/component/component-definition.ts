@@ -29,9 +29,10 @@ export interface ComponentDefinition {
  */
 export function readDefinition(input: unknown): ComponentDefinition {
   if (!isRecord(input) || input instanceof Promise) {
-    throw metadataInvalid('this is not a component', [{ ...otherValue(input), rule: 'must be a component: an object' }])
+    throw metadataInvalid('this is not a component', [
+      { value: kindOf(input), rule: 'must be a component', fix: forms },
+    ])
   }
-  if (isOfContainerApps(input)) throw metadataInvalid('this is not a component', [ofContainerApps])
   const issues: MetadataIssue[] = []
   const definition = isDocument(input)
     ? readDocument(input, issues)
@@ -59,28 +60,11 @@ export const isApiVersion = (text: unknown): boolean =>
 const forms =
   'give a component of parseComponents, a YAML document, { name, properties }, or a record of metadata fields'
 
-/** What `parseComponents` gives is a list, and easily passed on as a whole; what a search in it gives may be nothing. */
-function otherValue(input: unknown): { readonly value: string; readonly fix: string } {
-  if (input === undefined || input === null) return { value: String(input), fix: `is there such a component? ${forms}` }
-  if (Array.isArray(input)) {
-    return { value: 'a list', fix: 'pass one of the components of the list: parseComponents gives all of a text' }
-  }
-  if (input instanceof Promise) return { value: 'a promise', fix: 'await it first' }
-  if (typeof input === 'string') return { value: 'a text', fix: 'read it with parseComponents' }
-  return { value: `a ${typeof input}`, fix: forms }
+function kindOf(value: unknown): string {
+  if (value === undefined || value === null) return String(value)
+  if (value instanceof Promise) return 'a promise'
+  return Array.isArray(value) ? 'a list' : `a ${typeof value}`
 }
-
-/** Is this a component as Azure Container Apps writes it? */
-export const isOfContainerApps = (document: UnknownRecord): boolean =>
-  Object.hasOwn(document, 'componentType') && !Object.hasOwn(document, 'kind')
-
-export const ofContainerApps = {
-  field: 'componentType',
-  rule: 'is how Azure Container Apps writes a component, which is another form',
-  fix:
-    'write { apiVersion: dapr.io/v1alpha1, kind: Component, metadata: { name: NAME }, spec: { type: bindings.azure.eventgrid, ' +
-    'version: v1, metadata: [...] } }, with secretKeyRef: { name: NAME, key: NAME } in place of each secretRef, and without secrets',
-} satisfies MetadataIssue
 
 /** No field of ours has one of these names, so a flat record is never taken for a document. */
 const isDocument = (input: UnknownRecord) => ['apiVersion', 'kind', 'spec'].some((key) => Object.hasOwn(input, key))

@@ -2,13 +2,19 @@
 
 import { type FilePlace, wholeFile } from '../../core/component.ts'
 import type { MetadataIssue } from '../../core/errors.ts'
-import { type LocatedDocument, type Place, readLocatedYaml, type YamlPath } from '../../support/files/located-yaml.ts'
+import {
+  type LocatedDocument,
+  type LocatedScalar,
+  type Place,
+  readLocatedYaml,
+  type YamlPath,
+} from '../../support/files/located-yaml.ts'
 import { drawExcerpt } from '../../support/files/source-excerpt.ts'
 import { isRecord, type UnknownRecord } from '../../support/text/json-text.ts'
 import { nearestName } from '../../support/text/nearest-name.ts'
 import { quote } from '../../support/text/text.ts'
-import { shownInExcerpt } from '../fields/find-field.ts'
-import { type Fault, isOfContainerApps, ofContainerApps, readEnvelope } from './component-definition.ts'
+import { everyFieldName, isPrintable } from '../fields/find-field.ts'
+import { type Fault, readEnvelope } from './component-definition.ts'
 
 /** A `secretKeyRef` of a component. */
 export interface SecretReference {
@@ -53,23 +59,22 @@ export function readComponentFile(text: string, file: string) {
   const drafts: ComponentDraft[] = []
   const issues: MetadataIssue[] = fault ? [{ rule: fault.rule, at: show(fault.place) }] : []
   const leftOut: { issue: MetadataIssue; isMistake: boolean }[] = []
-  const items = documents.flatMap(itemsOf).filter(({ value }) => value !== null && value !== undefined)
+  const found = documents.filter(({ value }) => value !== null && value !== undefined)
   // Who writes a file may be stopped when it is empty: that takes nothing away.
-  if (items.length === 0 && !fault) {
+  if (found.length === 0 && !fault) {
     const rule = 'holds no component: it is empty, or has comments only'
     leftOut.push({ isMistake: true, issue: { rule, at: wholeFile(file) } })
   }
-  for (const { value, base, document } of items) {
-    const at = (path: YamlPath) => show(document.placeOf([...base, ...path]))
+  for (const document of found) {
+    const { value } = document
+    const at = (path: YamlPath) => show(document.placeOf(path))
     if (!isRecord(value)) {
       issues.push({ rule: 'must be a mapping with apiVersion, kind, metadata and spec', at: at([]) })
-    } else if (isOfContainerApps(value)) {
-      issues.push({ ...ofContainerApps, at: at(['componentType']) })
     } else if (typeof value.kind !== 'string') {
       issues.push({ field: 'kind', rule: 'must be a string', fix: 'write kind: Component', at: at(['kind']) })
     } else if (value.kind.trim().toLowerCase() !== 'component') {
       leftOut.push(otherKind(value.kind, at(['kind'])))
-    } else drafts.push(readDraft(value, base, document, show))
+    } else drafts.push(readDraft(value, document, show))
   }
   return {
     drafts,
@@ -80,7 +85,7 @@ export function readComponentFile(text: string, file: string) {
     /** Why the text is no YAML, which is among the issues too. Components before the fault are still there. */
     isBroken: fault !== undefined,
     /** The line of a place in this file with a caret under it, secret values masked and comments left out. */
-    excerpt: (at: Place, maxWidth: number) => drawExcerpt(text, at, { documents, maxWidth, ...shownInExcerpt }),
+    excerpt: (at: Place, maxWidth: number) => drawExcerpt(text, at, { documents, maxWidth, words, isShown }),
   }
 }
 
@@ -89,7 +94,7 @@ export const isForApp = ({ scopes }: Pick<ComponentDraft, 'scopes'>, appId: stri
   appId === undefined || scopes.length === 0 || scopes.includes(appId)
 
 function otherKind(kind: string, at: FilePlace) {
-  const meant = nearestName(kind, ['Component']) ?? ['Component', ...listKinds].find((one) => isCutOff(kind, one))
+  const meant = nearestName(kind, ['Component']) ?? (isCutOff(kind, 'Component') ? 'Component' : undefined)
   const rule = `kind ${quote(kind)} is ${meant === undefined ? 'left out' : `unknown; did you mean ${meant}?`}`
   return { isMistake: meant !== undefined, issue: { rule, at } }
 }
@@ -98,22 +103,9 @@ function otherKind(kind: string, at: FilePlace) {
 export const isCutOff = (text: string, word: string): boolean =>
   word.toLowerCase().startsWith(text.trim().toLowerCase())
 
-/** What stands in a document: the items of a list of kubectl, else itself. `base` is the way to it. */
-function itemsOf(document: LocatedDocument) {
-  const { value } = document
-  const isList = isRecord(value) && listKinds.some((kind) => kind === value.kind)
-  const items: unknown = isList ? (value.items ?? []) : undefined
-  if (!Array.isArray(items)) return [{ value, base: [], document }]
-  return items.map((item: unknown, index) => ({ value: item, base: ['items', index], document }))
-}
-
-const listKinds = ['List', 'ComponentList']
-
-function readDraft(value: UnknownRecord, base: YamlPath, document: LocatedDocument, show: (place: Place) => FilePlace) {
-  const at = (path: YamlPath) => show(document.placeOf([...base, ...path]))
-  // Of a list the first component has them: they are faults of the text.
-  const isFirst = base.length === 0 || base[1] === 0
-  const oddities = isFirst ? [...document.unknownTags, ...document.duplicateKeys] : []
+function readDraft(value: UnknownRecord, document: LocatedDocument, show: (place: Place) => FilePlace) {
+  const at = (path: YamlPath) => show(document.placeOf(path))
+  const oddities = [...document.unknownTags, ...document.duplicateKeys]
   const issues: MetadataIssue[] = oddities.map(({ rule, place }) => ({ rule, at: show(place) }))
   const fault: Fault = (path, issue, field = path.join('.')) => void issues.push({ field, ...issue, at: at(path) })
   const { name, type, version, ignoreErrors, entries, ...given } = readEnvelope(value, fault)
@@ -134,7 +126,7 @@ function readDraft(value: UnknownRecord, base: YamlPath, document: LocatedDocume
       name: at(['metadata', 'name']),
       type: at(['spec', 'type']),
       version: at(['spec', 'version']),
-      metadata: show(document.placeOfKey([...base, 'spec'], 'metadata')),
+      metadata: show(document.placeOfKey(['spec'], 'metadata')),
     },
   }
 }
@@ -207,4 +199,28 @@ function readSource(entry: UnknownRecord, store?: string): EntrySource | Pick<Me
   if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean')
     return { kind: 'value', value }
   return { rule: 'must be a string, not a list or a mapping' }
+}
+
+/** What an excerpt shows of a text with a syntax error: words of the envelope and names of fields, which are not secret. */
+const words: ReadonlySet<string> = new Set([
+  ...['apiVersion', 'kind', 'Component', 'metadata', 'namespace', 'spec', 'type', 'version', 'scopes'],
+  ...['name', 'value', 'secretKeyRef', 'key', 'envRef', 'auth', 'secretStore', 'v1', 'dapr.io/v1alpha1'],
+  ...everyFieldName,
+])
+
+/** Scalars that name something: those of an envelope, and of an entry all but its value. */
+const shownPaths: readonly RegExp[] = [
+  /^(apiVersion|kind|metadata\.(name|namespace)|spec\.(type|version)|auth\.secretStore|scopes\.\d+)$/,
+  /^spec\.metadata\.\d+\.(name|envRef|secretKeyRef\.(name|key))$/,
+]
+
+/** What an excerpt shows of a document: only what is known to be no secret. */
+function isShown({ path, isKey, text }: LocatedScalar, { value: document }: LocatedDocument): boolean {
+  if (isKey) return /^[a-z]{1,40}$/i.test(text)
+  if (shownPaths.some((pattern) => pattern.test(path.join('.')))) return true
+  const [spec, metadata, index, key] = path
+  if (path.length !== 4 || spec !== 'spec' || metadata !== 'metadata' || key !== 'value') return false
+  const entries = isRecord(document) && isRecord(document.spec) ? document.spec.metadata : undefined
+  const entry: unknown = Array.isArray(entries) ? entries[Number(index)] : undefined
+  return isRecord(entry) && typeof entry.name === 'string' && isPrintable(entry.name, text)
 }

@@ -57,28 +57,12 @@ export function unreadablePath(path: string, error: unknown): MetadataIssue {
   return { kind: 'unreadable', rule: `can't be read: ${messageOf(error)}`, at: wholeFile(path), ...fix }
 }
 
-/** The YAML files of a folder, neither hidden ones nor those of folders in it, sorted by name. */
+/** The YAML files of a folder, neither hidden ones (of editors) nor those of folders in it, sorted by name. */
 async function filesOf(folder: string): Promise<readonly string[]> {
-  const names = (await readdir(folder)).filter((name) => yamlName.test(name) && !isHidden(name)).sort()
+  const names = (await readdir(folder)).filter((name) => yamlName.test(name) && !name.startsWith('.')).sort()
   if (names.length > maxFiles) throw new Error(`${folder} holds over ${maxFiles} YAML files`)
   return names.map((name) => join(folder, name))
 }
 
 const readOne = (file: string): Promise<string | Error> =>
   readRegularFile(file).catch((error: unknown) => (error instanceof Error ? error : new Error(String(error))))
-
-/** The files in these folders that {@link readPaths} does not read, for their names; hidden ones are left out. */
-export async function otherFiles(paths: readonly string[]): Promise<readonly string[]> {
-  const all = await Promise.all(paths.map(unreadFilesOf))
-  const named = new Set(paths.map((path) => resolve(path)))
-  return all.flat().filter((file) => !named.has(resolve(file)))
-}
-
-async function unreadFilesOf(folder: string): Promise<readonly string[]> {
-  const entries = await readdir(folder, { withFileTypes: true }).catch(() => [])
-  const unread = entries.filter((one) => !one.isDirectory() && !isHidden(one.name) && !yamlName.test(one.name))
-  return unread.map(({ name }) => join(folder, name)).sort()
-}
-
-/** Editors keep copies and locks under such names. */
-const isHidden = (name: string) => name.startsWith('.')

@@ -113,12 +113,6 @@ export function parseNamespaceEndpoint(text: string): string {
 export function parseTopicEndpoint(text: string): string {
   const url = parseUrl(text)
   if (/^\/topics\/[^/:]+\/?$/i.test(url.pathname)) {
-    const whole = `${url.origin}${url.pathname.replace(/\/$/, '')}`
-    if (!/\.eventgrid\.azure\.\w+$/.test(url.hostname))
-      throw new BrokenRule(
-        'lacks the end of its path',
-        `write ${whole}/api/events for the topic of an emulator, or ${whole}:publish for a namespace topic`,
-      )
     const fix = 'write it like https://<hostname>/topics/<topic>:publish'
     throw new BrokenRule('must end in :publish where it is that of a namespace topic', fix)
   }

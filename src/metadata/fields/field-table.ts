@@ -8,9 +8,7 @@ import {
   parseSubscriberEndpoint,
   parseTopicEndpoint,
 } from './addresses.ts'
-import { parseAdvancedFilters } from './advanced-filters.ts'
 import {
-  beside,
   byInputThatDoesNotAsk,
   byOutput,
   byOutputWithKey,
@@ -27,75 +25,13 @@ import {
   ofSecret,
   ofTokens,
   provisionings,
-  setting,
   topicAuthentications,
   withDefault,
 } from './field.ts'
 import * as rules from './rules.ts'
-import { parseChoice, parseList } from './rules.ts'
+import { parseChoice } from './rules.ts'
 import { parseEventSource, parseNamespaceTopic, parsePullName, parseScope, parseSubscriptionName } from './scope.ts'
-
-export const settingFields = {
-  includedEventTypes: setting({ type: 'list', about: 'Event types to deliver.', parse: parseList }),
-  subjectBeginsWith: setting({
-    type: 'string',
-    about: 'Deliver only events with a subject that begins with this text.',
-    parse: rules.asIs,
-  }),
-  subjectEndsWith: setting({
-    type: 'string',
-    about: 'Deliver only events with a subject that ends with this text.',
-    parse: rules.asIs,
-  }),
-  advancedFilters: setting({
-    type: 'JSON array of `{ operatorType, key, value or values }`; at most 25 filters and 25 values',
-    about: "Advanced filters, in ARM's spelling.",
-    parse: parseAdvancedFilters,
-  }),
-  maxDeliveryAttempts: setting({
-    type: 'integer, 1-30; with `deliveryMode: pull` 1-10',
-    stricter: { pull: rules.unlessDefault(rules.integer(1, 10)) },
-    about: 'How often Event Grid tries to deliver an event.',
-    parse: rules.integer(1, 30),
-  }),
-  eventTimeToLive: setting({
-    type: 'duration in whole minutes, 1m-24h',
-    about: 'How long Event Grid tries to deliver an event.',
-    parse: rules.parseTimeToLive,
-  }),
-  maxEventsPerBatch: setting({
-    type: 'integer, 1-5000',
-    stricter: { pull: rules.refusedByPull },
-    about: 'Most events in one delivery.',
-    parse: rules.integer(1, 5000),
-  }),
-  preferredBatchSizeInKilobytes: setting({
-    type: 'integer, 1-1024',
-    stricter: { pull: rules.refusedByPull },
-    about: 'Preferred size of a delivery.',
-    parse: rules.integer(1, 1024),
-  }),
-  deadLetterStorageAccountId: setting({
-    needed: beside('deadLetterContainer'),
-    type: 'resource id of a storage account',
-    example: '/subscriptions/SUBSCRIPTION/resourceGroups/GROUP/providers/Microsoft.Storage/storageAccounts/ACCOUNT',
-    about: 'Where undeliverable events go. Needs `deadLetterContainer`.',
-    parse: rules.parseStorageAccount,
-  }),
-  deadLetterContainer: setting({
-    needed: beside('deadLetterStorageAccountId'),
-    type: 'name of a blob container',
-    example: 'dead-letters',
-    about: 'Container for undeliverable events. Needs `deadLetterStorageAccountId`.',
-    parse: rules.parseContainerName,
-  }),
-  labels: setting({
-    type: 'list',
-    stricter: { pull: rules.refusedByPull },
-    about: 'Labels of the event subscription.',
-    parse: parseList,
-  }),
-}
+import { settingFields } from './subscription-settings.ts'
 
 const input = { readers: ['push', 'pull'], shown: 'plain' } as const
 const push = { readers: ['push'], shown: 'plain' } as const
@@ -273,8 +209,8 @@ export const fields = {
   listenAddress: field({
     ...push,
     otherwise: '`::`, or `0.0.0.0` without IPv6',
-    type: 'IP address or host name',
-    about: 'Address on which the binding listens; a name means its first one, IPv4 before IPv6.',
+    type: 'IP address',
+    about: 'Address on which the binding listens.',
     parse: rules.parseListenAddress,
   }),
   maxConcurrency: withDefault({

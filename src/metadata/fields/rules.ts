@@ -56,9 +56,9 @@ const unitsInMs = new Map(Object.entries({ h: 3_600_000, m: 60_000, s: 1000, ms:
 interface DurationLimits {
   readonly atLeast: string
   readonly atMost: string
-  /** The unit that is proposed where the text has none. @default 's' */
+  /** @default 's' */
   readonly unit?: 's' | 'm'
-  /** Whether it has to be a whole number of this unit. @default false */
+  /** Whether it has to be a whole number of the unit. @default false */
   readonly isWhole?: boolean
 }
 
@@ -67,31 +67,13 @@ interface DurationLimits {
  *
  * @throws BrokenRule for a text of another form, or a duration outside the limits
  */
-export function parseDuration(text: string, limits: DurationLimits): number {
-  if (isDuration(text, limits)) return inMilliseconds(text)
-  const { atLeast, atMost, unit = 's', isWhole } = limits
-  const wholes = unit === 's' ? 'whole seconds, ' : 'whole minutes, '
-  const rule = `must be a duration of ${isWhole ? wholes : ''}${atLeast} to ${atMost}`
-  if (!Number.isNaN(inMilliseconds(text))) throw new BrokenRule(rule)
-  const meant = /^\d{1,9}(\.\d{1,9})?$/.test(text) ? withUnit(Number(text), limits) : undefined
-  const fix = meant === undefined ? 'write a number with its unit' : 'give it a unit'
-  throw new BrokenRule(rule, `${fix}, as in "${meant ?? atMost}"`)
-}
-
-function isDuration(text: string, { atLeast, atMost, unit = 's', isWhole = false }: DurationLimits): boolean {
+export function parseDuration(text: string, { atLeast, atMost, unit = 's', isWhole = false }: DurationLimits): number {
   const ms = inMilliseconds(text)
   const isWithin = ms >= inMilliseconds(atLeast) && ms <= inMilliseconds(atMost)
-  return isWithin && !(isWhole && ms % inMilliseconds(`1${unit}`) > 0)
-}
-
-/** Nobody means fewer milliseconds by a number without a unit. */
-const leastInMs = 100
-
-/** A bare number with the first unit that keeps the limits: 5000 is milliseconds where 5,000 seconds are too long. */
-function withUnit(number: number, limits: DurationLimits): string | undefined {
-  const inMs = number % 1000 === 0 ? `${number / 1000}s` : `${number}ms`
-  const readings = [`${number}${limits.unit ?? 's'}`, `${number}s`, ...(number < leastInMs ? [] : [inMs]), `${number}m`]
-  return readings.find((reading) => isDuration(reading, limits))
+  if (isWithin && !(isWhole && ms % inMilliseconds(`1${unit}`) > 0)) return ms
+  const wholes = unit === 's' ? 'whole seconds, ' : 'whole minutes, '
+  const fix = Number.isNaN(ms) ? `write a number with its unit, as in "${atMost}"` : undefined
+  throw new BrokenRule(`must be a duration of ${isWhole ? wholes : ''}${atLeast} to ${atMost}`, fix)
 }
 
 /** `NaN` for a text of another form. */
@@ -151,8 +133,8 @@ export function parseDeliveryTokens(text: string): readonly Secret[] {
 export const parsePort = (text: string): number => (text === '0' ? 0 : parseInteger(text, 1, 65_535, 'port'))
 
 export function parseListenAddress(text: string): string {
-  if (isIP(text) || /^[A-Za-z0-9.-]{1,253}$/.test(text)) return text
-  throw new BrokenRule('must be an IP address or a host name', 'write it without port and brackets, like 0.0.0.0 or ::')
+  if (isIP(text)) return text
+  throw new BrokenRule('must be an IP address', 'write it without port and brackets, like 0.0.0.0 or ::')
 }
 
 export function parseStorageAccount(text: string): string {

@@ -8,9 +8,9 @@ import { querySecrets } from '../../core/scrub.ts'
 import { Secret } from '../../core/secret.ts'
 import { isNamespaceTopic } from '../fields/addresses.ts'
 import { resetToDefault, type Setting } from '../fields/field.ts'
-import type { settingFields } from '../fields/field-table.ts'
 import type { Values } from '../fields/find-field.ts'
 import { derivePullName, deriveSubscriptionName } from '../fields/scope.ts'
+import type { settingFields } from '../fields/subscription-settings.ts'
 
 /** A component's metadata past the door: nobody checks it again. */
 export interface ParsedMetadata {

@@ -130,32 +130,12 @@ function faultOf(raw: unknown, { secret }: Field): Pick<MetadataIssue, 'rule' | 
   if (typeof raw === 'string') {
     return raw.length > maxValueLength ? { rule: `must be at most ${maxValueLength} characters long` } : undefined
   }
-  return { rule: 'must be a string', fix: secret ? 'put it in quotes' : textOf(raw) }
+  return { rule: 'must be a string', fix: secret ? 'put it in quotes' : 'write its value as text, a list as one,two' }
 }
-
-/** How a value that is no text is written as one. */
-function textOf(raw: unknown): string {
-  if (raw instanceof URL) return 'give its text: url.href'
-  return Array.isArray(raw) ? 'write a list as text: one,two or a JSON array in quotes' : 'write its value as text'
-}
-
-const noCertificates = 'certificates are not supported: set clientSecret, or azureCredential'
-
-/** Fields of Dapr's binding that this binding does not have (docs/migration.md). */
-const ofDapr: ReadonlyMap<string, string> = new Map([
-  ['azureauthmethods', 'set azureCredential in its place'],
-  ['azurecertificate', noCertificates],
-  ['azurecertificatefile', noCertificates],
-  ['azurecertificatepassword', noCertificates],
-  ['spntenantid', 'write tenantId'],
-  ['spnclientid', 'write clientId'],
-  ['spnclientsecret', 'write clientSecret'],
-])
 
 function unknownName({ name, at }: PropertyEntry): MetadataIssue {
   const nearest = nearestName(name, everyFieldName)
-  const guess = nearest === undefined ? 'it is ignored' : `did you mean ${nearest}?`
-  const fix = ofDapr.get(name.toLowerCase()) ?? guess
+  const fix = nearest === undefined ? 'it is ignored' : `did you mean ${nearest}?`
   return { field: quote(name), rule: 'is not a field of this component', fix, ...located(at) }
 }
 

@@ -1,12 +1,10 @@
 /** Which checks a component gets, and which of them need others. */
 import type { FieldName } from '../../metadata/fields/find-field.ts'
 import type { PushMetadata } from '../../metadata/typed/metadata.ts'
-import { isLoopback } from '../../support/net/hosts.ts'
 import { askForTokens, checkProvider, checkRoles, checkScope } from './checks/check-azure.ts'
 import { checkCertificates } from './checks/check-certificate.ts'
 import { checkHandshake, checkPath } from './checks/check-endpoint.ts'
-import { checkSamples, type SampleEvent } from './checks/check-event.ts'
-import { askSidecar, checkPort, compareClock } from './checks/check-machine.ts'
+import { checkPort, compareClock } from './checks/check-machine.ts'
 import { tryReceive, trySettle } from './checks/check-pull.ts'
 import { checkConnections, checkName } from './checks/check-reach.ts'
 import { checkEventSubscription, checkPullSubscription } from './checks/check-subscription.ts'
@@ -30,7 +28,6 @@ export interface ComponentChecksOptions {
   readonly surroundings: Surroundings
   readonly signal: AbortSignal
   readonly portTakenBy: string | undefined
-  readonly samples: readonly SampleEvent[]
   readonly roundTrip: boolean
 }
 
@@ -51,10 +48,6 @@ export function componentChecks(options: ComponentChecksOptions) {
     ...(outputWorld ? outputChecks(outputWorld) : []),
     ...(component.metadata ? [] : outOfReach(component)),
   ]
-  const { sidecar } = surroundings
-  if (sidecar && component.metadata) {
-    checks.push({ id: 'machine/sidecar', needs: valid, run: (one) => askSidecar(sidecar, component, one) })
-  }
   if (clockSource) {
     const run = (one: AbortSignal) => compareClock(clockSource, surroundings.endpoints, one)
     checks.push({ id: 'machine/clock', needs: valid, run })
@@ -88,7 +81,7 @@ function fileChecks({ files }: CheckedComponent): readonly Check[] {
 function outOfReach({ sides }: CheckedComponent): readonly Check[] {
   const ids = checkIds.filter(
     (id) =>
-      ((id === 'machine/clock' || id === 'machine/sidecar') && sides.length > 0) ||
+      (id === 'machine/clock' && sides.length > 0) ||
       (sides.includes('input') && /^(machine|endpoint|azure)\//.test(id)) ||
       (sides.includes('output') && id.startsWith('topic/')),
   )
@@ -99,15 +92,14 @@ function outOfReach({ sides }: CheckedComponent): readonly Check[] {
 const valid = ['files/metadata', 'files/secrets', 'files/names'] as const
 
 function inputChecks(context: InputContext, options: ComponentChecksOptions): readonly Check[] {
-  const { portTakenBy, samples, surroundings } = options
+  const { portTakenBy, surroundings } = options
   const field = 'subscriberEndpoint'
   const url = new URL(context.input.subscriberEndpoint)
   const host = { url, ...trustOf(surroundings), route: context.route }
-  const unused = unusedEmulator(surroundings)
   const needs = ['machine/port', 'endpoint/connect', 'endpoint/certificate'] as const
   return [
     { id: 'machine/port', needs: valid, field: 'handshakePort', run: () => checkPort(context, portTakenBy) },
-    { id: 'endpoint/dns', needs: valid, field, run: () => checkName({ field, ...host, unused }) },
+    { id: 'endpoint/dns', needs: valid, field, run: () => checkName({ field, ...host }) },
     { id: 'endpoint/connect', needs: ['endpoint/dns'], field, run: (signal) => checkConnections(context, signal) },
     {
       id: 'endpoint/certificate',
@@ -118,9 +110,6 @@ function inputChecks(context: InputContext, options: ComponentChecksOptions): re
     { id: 'endpoint/handshake', needs, field, run: () => checkHandshake(context) },
     { id: 'endpoint/path', needs, field, run: () => checkPath(context) },
     ...azureChecks(context.input.provisioning, [context], checkEventSubscription, surroundings, 'scope'),
-    ...(samples.length > 0
-      ? [{ id: 'filters/event', needs: valid, run: () => checkSamples(context, samples) } as const]
-      : []),
   ]
 }
 
@@ -148,12 +137,6 @@ function azureChecks<Resource extends AzureResource>(
       run: ofAll(checkSubscription),
     },
   ]
-}
-
-/** An emulator that the environment names in the place of Azure, without `--emulator`. */
-function unusedEmulator({ emulator, endpoints: { resourceManager = '' } }: Surroundings): string | undefined {
-  const host = URL.parse(resourceManager)?.hostname ?? ''
-  return emulator === undefined && isLoopback(host) ? resourceManager : undefined
 }
 
 const resourceIds = ['azure/provider', 'azure/scope', 'azure/permission', 'azure/subscription'] as const

@@ -25,8 +25,7 @@ export const warning = (detail: string, more: More = {}): Finding => ({ status: 
 export const skipped = (detail: string): Finding => ({ status: 'skipped', detail })
 export const failed = (detail: string, more: More = {}): Finding => ({ status: 'failed', detail, ...more })
 
-export const failedBy = (error: BindingError): Finding =>
-  failed(error.what, { remedy: error.fix, field: error.place?.field })
+export const failedBy = (error: BindingError): Finding => failed(error.what, { remedy: error.fix })
 
 const byWorst = ['failed', 'warning', 'ok', 'skipped'] as const
 

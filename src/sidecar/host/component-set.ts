@@ -1,5 +1,4 @@
 /** Starts, changes and closes the components of `run` as their files change. */
-import type { Endpoints } from '../../core/endpoints.ts'
 import { BindingError, shownMessage } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { Loaded, LoadedComponent } from '../../metadata/load/load-files.ts'
@@ -12,7 +11,6 @@ export interface ComponentSetOptions extends Omit<OpenOptions, 'logger'> {
 
 export class ComponentSet {
   readonly #options: ComponentSetOptions
-  #endpoints: Endpoints | undefined
   readonly #running = new Map<string, RunningComponent>()
   #leftOut = new Map<string, string>()
   readonly #inTurn = createTurns()
@@ -21,7 +19,6 @@ export class ComponentSet {
 
   constructor(options: ComponentSetOptions) {
     this.#options = options
-    this.#endpoints = options.endpoints
   }
 
   /** By name, in the order of their names. */
@@ -67,17 +64,6 @@ export class ComponentSet {
     })
   }
 
-  /** Starts all components anew, at other endpoints. */
-  moveTo(endpoints: Endpoints): Promise<void> {
-    return this.#inTurn(async () => {
-      this.#endpoints = endpoints
-      const all = this.#all()
-      await drain(all)
-      await this.#close(all)
-      await this.#startMissing(all.map(({ loaded }) => loaded))
-    })
-  }
-
   appIsUp(up: boolean): void {
     this.#appUp = up
     for (const component of this.#all()) component.appIsUp(up)
@@ -103,7 +89,7 @@ export class ComponentSet {
     const { name, type, version } = loaded.component
     const logger = loggerOf(name)
     const running = this.#running.get(name)
-    const component = running ?? createComponent(loaded, { ...options, logger, endpoints: this.#endpoints })
+    const component = running ?? createComponent(loaded, { ...options, logger })
     try {
       await component.open(loaded)
     } catch (error) {

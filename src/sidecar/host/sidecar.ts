@@ -99,11 +99,6 @@ export async function createSidecar<Sources>(options: SidecarOptions<Sources>) {
       active: () =>
         Object.fromEntries(running.components().map(({ loaded }) => [loaded.component.name, activeOf(loaded)])),
     },
-    /** Starts the components anew, at other endpoints. */
-    moveTo: (next: Endpoints) =>
-      running.moveTo(next).catch((error: unknown) => {
-        logger.error(`the components could not be restarted: ${messageOf(error)}`)
-      }),
     /** Serves the API; resolves with its base URL. Rejects as `listen` does. */
     listen: () => api.listen({ host: http.host, port: http.port }),
     /** Serves the gRPC API where it is on; resolves with its port. Rejects as `listen` does. */

@@ -1,11 +1,13 @@
-/** Dead letters as Azure writes them: the files that paths lead to, oldest first, and what one entry says. */
+/** Dead letters as Azure writes them: the files that paths lead to, oldest first, their entries, and what one entry says. */
 
 import { hash } from 'node:crypto'
 import { readdir, realpath, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { schemaOf } from '../../core/event.ts'
 import { deadLetterForm, withoutDeadLetter } from '../../publisher/events.ts'
-import { isRecord, type UnknownRecord } from '../../support/text/json-text.ts'
+import { readRegularBytesSync } from '../../support/files/regular-file.ts'
+import { messageOf } from '../../support/process/error-code.ts'
+import { isRecord, parseExactJson, type UnknownRecord } from '../../support/text/json-text.ts'
 import { isLedger } from './ledger.ts'
 
 export interface DeadLetterFile {
@@ -49,6 +51,22 @@ async function listBelow(folder: string): Promise<readonly string[]> {
     }),
   )
   return lists.flat()
+}
+
+/** Azure writes what it gave up together, of which each event has 1 MiB at most. */
+const maxFileBytes = 32 * 1024 ** 2
+
+/** The entries of a file, its JSON array or its one value, with numbers as they were written. A text says why it can't be read. */
+export function readEntries(path: string): readonly unknown[] | string {
+  try {
+    const bytes = readRegularBytesSync(path, maxFileBytes)
+    const value = parseExactJson(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+    return Array.isArray(value) ? value : [value]
+  } catch (error) {
+    if (error instanceof SyntaxError) return 'it is not valid JSON; was it downloaded to its end?'
+    if (error instanceof RangeError) return `it is ${error.message}`
+    return error instanceof TypeError ? 'it is not UTF-8' : messageOf(error)
+  }
 }
 
 export type DeadLetter = Exclude<ReturnType<typeof readDeadLetter>, string>

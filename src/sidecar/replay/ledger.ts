@@ -105,10 +105,9 @@ export function openLedger(folder: string, target: string) {
 const bytesOf = ({ key }: LedgerEntry) => Buffer.from(key, 'base64url')
 
 /**
- * Calls back with the key of each event of a folder that was published to a target. Resolves with how many lines of a former ledger name
- * no target. Writes nothing.
+ * Calls back with the key of each event of a folder that was published to a target. Writes nothing.
  */
-export function readLedger(folder: string, target: string, found: (key: Uint8Array) => void): { noTarget: number } {
+export function readLedger(folder: string, target: string, found: (key: Uint8Array) => void): void {
   const path = join(folder, fileName)
   const isRead = attemptOn(path, () => {
     if (!isPlainFile(path)) return false
@@ -124,7 +123,7 @@ export function readLedger(folder: string, target: string, found: (key: Uint8Arr
       database.close()
     }
   })
-  return isRead ? { noTarget: 0 } : readFormer(folder, (entry) => entry.target === target && found(entry.key))
+  if (!isRead) readFormer(folder, (entry) => entry.target === target && found(entry.key))
 }
 
 /** Which events a replay has met, by their keys, in memory outside of the heap: about 30 MB for a million. */
@@ -199,20 +198,17 @@ const formerBounds = { maxBytes: 1024 ** 3, maxLineBytes: 16 * 1024 } as const
 
 /**
  * Reads a former ledger, where there is one: the key, the target and the id as JSON in each line. A line that broke off behind its target
- * is as good as a whole one. Lines of version 0.2.0 do not say where to: the id follows the key.
+ * is as good as a whole one. A line that names no target, as the first version of replay wrote it, says nothing.
  */
-function readFormer(folder: string, entry: (entry: FormerEntry) => void): { noTarget: number } {
+function readFormer(folder: string, entry: (entry: FormerEntry) => void): void {
   const path = join(folder, formerName)
-  let noTarget = 0
   attemptOn(path, () => {
     if (!isPlainFile(path)) return
     for (const line of linesOfFile(path, formerBounds)) {
-      const [, key = '', target = '', id = ''] = /^([\w-]{43}) (?:([^"\s]\S*) )?(.*)$/.exec(line) ?? []
+      const [, key = '', target = '', id = ''] = /^([\w-]{43}) ([^"\s]\S*) (.*)$/.exec(line) ?? []
       if (target !== '') entry({ target, key: Buffer.from(key, 'base64url'), id: id.slice(1, maxIdLength) })
-      else if (id.startsWith('"')) noTarget++
     }
   })
-  return { noTarget }
 }
 
 /** A ledger that can't be used; the message names its file, and what to do. */

@@ -2,10 +2,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { OutputSide } from '../../binding/sides/output-side.ts'
 import { isBindingError } from '../../core/errors.ts'
-import type { DeadLetterFile } from './dead-letters.ts'
-import { type DeadLetter, readDeadLetter } from './dead-letters.ts'
+import { type DeadLetter, type DeadLetterFile, readDeadLetter, readEntries } from './dead-letters.ts'
 import { createMetEvents, type Ledger, openLedger, readLedger } from './ledger.ts'
-import { readEntries } from './read-entries.ts'
 import { createEitherPublisher, decideUnpublished, type TargetTopic } from './target-topic.ts'
 
 export interface ReplayOptions extends TargetTopic {
@@ -111,21 +109,21 @@ export async function replay(options: ReplayOptions) {
   }
 
   /** The events of a folder that are asked for and new, some at a time. */
-  async function* findBatches(ofFolder: readonly DeadLetterFile[]): AsyncGenerator<readonly Found[]> {
+  function* findBatches(ofFolder: readonly DeadLetterFile[]): Generator<readonly Found[]> {
     let batch: Found[] = []
     for (const file of ofFolder) {
-      let index = 0
-      for await (const entry of readEntries(file.path)) {
-        const letter = 'fault' in entry ? entry.fault : readDeadLetter(entry.value)
-        const place = { path: file.path, ...(!('of' in entry && entry.of === 'file') && { index }) }
-        if (typeof letter === 'string') list({ ...place, why: letter })
+      const { path } = file
+      const entries = readEntries(path)
+      if (typeof entries === 'string') list({ path, why: entries })
+      for (const [index, entry] of typeof entries === 'string' ? [] : entries.entries()) {
+        const letter = readDeadLetter(entry)
+        if (typeof letter === 'string') list({ path, index, why: letter })
         else if (!options.isWanted(letter)) counts.leftOut++
         else {
           const was = meet(letter)
           if (was === 'new') batch.push({ ...file, index, letter })
           else counts[was]++
         }
-        index++
         if (batch.length < batchSize()) continue
         yield batch
         batch = []
@@ -179,7 +177,7 @@ export async function replay(options: ReplayOptions) {
   async function replayFolder(folder: string, ofFolder: readonly DeadLetterFile[]): Promise<void> {
     let ledger: Ledger | undefined
     try {
-      for await (const batch of findBatches(ofFolder)) {
+      for (const batch of findBatches(ofFolder)) {
         if (output && !end) await awaitTurn(batch.length)
         if (end || signal.aborted) {
           counts.notTried += batch.length
@@ -200,12 +198,10 @@ export async function replay(options: ReplayOptions) {
 
   try {
     const folders = Map.groupBy(files, ({ folder }) => folder)
-    /** Lines of former ledgers that count for no target. */
-    let linesWithoutTarget = 0
     // All of them first: what one folder's ledger has is not published from another folder.
-    for (const folder of folders.keys()) linesWithoutTarget += readLedger(folder, target, met.addPublished).noTarget
+    for (const folder of folders.keys()) readLedger(folder, target, met.addPublished)
     for (const [folder, ofFolder] of folders) await replayFolder(folder, ofFolder)
-    return { counts, unpublishable, linesWithoutTarget, ended: end?.error }
+    return { counts, unpublishable, ended: end?.error }
   } finally {
     met.close()
   }

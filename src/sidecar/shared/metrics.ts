@@ -217,8 +217,6 @@ function addStates(registry: Registry, components: () => Iterable<ComponentFigur
     'POST requests without a credential of ours that do not name our event subscription, by the status of the answer'
   counter('deliveries_total', requests, ['status'], ({ push }) => eachOf('status', push?.answered, deliveryStatuses))
   counter('strangers_total', others, ['status'], ({ push }) => eachOf('status', push?.strangers, deliveryStatuses))
-  const unaccepted = 'Deliveries that were not accepted for their credential, by what was wrong with it'
-  counter('unaccepted_total', unaccepted, ['reason'], ({ push }) => eachOf('reason', push?.unaccepted))
   const state = '1 for the current state of the event subscription, 0 for the others'
   gauge('event_subscription', state, ['state'], ({ subscription }) =>
     oneOf('state', subscription?.state, subscriptionStates),
@@ -277,7 +275,7 @@ export function figuresOf(name: string, { input, output }: Health, { inFlight, w
   const reads = input === undefined ? undefined : readers
   const { pull, eventSubscription: subscription, status, cause } = input ?? {}
   // Pull delivery has counts of its own.
-  const push: Pick<InputHealth, 'answered' | 'strangers' | 'unaccepted'> | undefined = pull ? undefined : input
+  const push: Pick<InputHealth, 'answered' | 'strangers'> | undefined = pull ? undefined : input
   const states = { push, pull, subscription, input: status, cause, output: output?.status }
   return { name, inFlight, waiting, readers: reads, ...states }
 }

@@ -1,4 +1,4 @@
-/** What this process runs on: the version of Node, what Node forbids here, the folder of our package, and optional packages. */
+/** What this process runs on: the version of Node, what Node forbids here, and the folder of our package. */
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -66,13 +66,5 @@ function readManifest(file: string): { readonly name: string; readonly version: 
     return JSON.parse(readFileSync(file, 'utf8'))
   } catch {
     return undefined
-  }
-}
-
-export function requirePackage(name: string, major: number, purpose: string): void {
-  try {
-    import.meta.resolve(name)
-  } catch (cause) {
-    throw new Error(`${purpose} need the package ${name}: npm install ${name}@${major}`, { cause })
   }
 }

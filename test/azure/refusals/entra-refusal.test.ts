@@ -13,8 +13,8 @@ const entra = 'login.microsoftonline.com'
 
 type Exchanges = readonly Partial<Exchange>[]
 
-function fail(error: unknown, asked: Exchanges, metadata: CredentialMetadata, hasEmulatorIds = false) {
-  const context = { metadata, authorityHost: `https://${entra}`, hasEmulatorIds, show: (text: string) => `<${text}>` }
+function fail(error: unknown, asked: Exchanges, metadata: CredentialMetadata) {
+  const context = { metadata, authorityHost: `https://${entra}`, show: (text: string) => `<${text}>` }
   const exchanges = asked.map((exchange) => ({ host: entra, ...exchange }))
   return tokenFailure(error, exchanges, context)
 }
@@ -58,7 +58,6 @@ describe('a token that may come later', () => {
     expect(fail(new RestError('x', { code: 'ENOENT' }), [], managed).message).toMatch(/ENOENT>; run where/)
     const { fix } = fail(thrown, [{ code: 'CERT_HAS_EXPIRED' }], secret)
     expect(fix).toContain('out of date')
-    expect(fail(thrown, [{}], secret, true).message).toContain('; to use an emulator')
   })
 })
 
@@ -121,11 +120,11 @@ describe('a token that is refused', () => {
     expect(fail(thrown, [{ status }], secret)).toMatchObject({ code: 'CREDENTIALS_REJECTED', details: { status } })
   })
 
-  it('tells the code, and that the ids are those of an emulator', () => {
-    const failure = fail(thrown, [{ status: 400, body: said('AADSTS700016: x') }], secret, true)
+  it('tells the code', () => {
+    const failure = fail(thrown, [{ status: 400, body: said('AADSTS700016: x') }], secret)
     expect(failure).toMatchObject({
       details: { entraCode: 'AADSTS700016', status: 400 },
-      fix: expect.stringMatching(/^there is no such client.*; to use an emulator/),
+      fix: expect.stringMatching(/^there is no such client/),
     })
   })
 

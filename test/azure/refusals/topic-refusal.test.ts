@@ -17,12 +17,11 @@ const groupOf = (name: string, type: string) => `--resource-group ${lookUp(name,
 const ownEndpoint =
   '^set topicEndpoint.*own; that of a namespace topic is https://orders.*.net/topics/<topic>:publish:\\n' +
   'az eventgrid topic list --query "\\[\\?name==\'orders\'\\].endpoint" --output tsv$'
-const takes = (schema: string) => `This resource is configured for '${schema}' schema.`
 
 const grid = { sent: 'EventGridSchema' } as const
 const cloud = { sent: 'CloudEventSchemaV1_0' } as const
 const ofNamespace = { topicEndpoint: namespace }
-const [wrong, takesGrid] = ['PUBLISH_REJECTED', takes('EventGridEvent')]
+const wrong = 'PUBLISH_REJECTED'
 
 interface Row extends Partial<TopicRefusal> {
   readonly name: string
@@ -74,26 +73,6 @@ it.each<Row>([
     ...{ code: wrong, says: '^the namespace has no such topic' },
   },
   { name: 'a wrong event', status: 400, code: wrong, says: '^correct the event' },
-  {
-    ...{ name: 'a wrong event, of a schema that is not known', status: 400, message: takes('CustomEvent'), ...grid },
-    ...{ code: wrong, says: '^correct the event' },
-  },
-  {
-    ...{ name: 'a wrong event, of the schema that it takes', status: 400, message: takesGrid, ...grid },
-    ...{ code: wrong, says: '^correct the event' },
-  },
-  {
-    ...{ name: 'CloudEvents', status: 400, message: takesGrid, ...cloud, code: wrong },
-    says: '^this topic takes Event Grid events.*: set topicSchema to EventGridSchema, and',
-  },
-  {
-    ...{ name: 'CloudEvents, though the schema is set', status: 400, message: takesGrid, ...cloud, code: wrong },
-    ...{ output: { topicSchema: 'EventGridSchema' }, says: ': publish data alone or { id' },
-  },
-  {
-    ...{ name: 'Event Grid events, for it takes what data becomes', status: 400, message: takes('CloudEventV10') },
-    ...{ ...grid, code: wrong, says: '^this topic takes CloudEvents.*: publish data alone or { specversion' },
-  },
   { name: 'by a proxy', status: 400, isForeign: true, code: wrong, says: 'no proxy answers' },
   { name: 'by a redirect', status: 307, code: wrong, says: 'no proxy answers' },
   { name: 'too many', status: 429, code: 'PUBLISH_UNAVAILABLE', says: 'more slowly' },
@@ -102,7 +81,7 @@ it.each<Row>([
 ])('a topic refuses $name', ({ status, message = '', isForeign = false, output, sent, code, says }) => {
   const meaning = explainTopicRefusal(
     { status, message, isForeign },
-    { output: { topicEndpoint: custom, authentication: key, topicSchema: 'auto', ...output }, ...(sent && { sent }) },
+    { output: { topicEndpoint: custom, authentication: key, ...output }, ...(sent && { sent }) },
   )
   expect(meaning).toEqual({ code, fix: expect.stringMatching(new RegExp(says, 's')) })
 })

@@ -24,7 +24,7 @@ import { refusal } from '../../support/refusal.ts'
 
 /** What the log says of the sides that an update changes. */
 const changesOf = ({ log }: Pick<World, 'log'>) =>
-  log.lines.flatMap(({ message }) => (/ changed: the \w+ side /.test(message) ? [message] : []))
+  log.lines.flatMap(({ message }) => (/^the \w+ side (starts|ends)/.test(message) ? [message] : []))
 
 const listenings = ({ log }: World) => log.lines.filter(({ message }) => message.startsWith('listening')).length
 
@@ -51,12 +51,12 @@ it.each<[what: string, changes: Fields, told: readonly string[]]>([
     [],
   ],
   ['a field that nobody knows', { route: '/elsewhere' }, []],
-  ['a secret of the output side', { accessKey: 'b3RoZXI=' }, ['accessKey changed: the output side starts anew']],
-  ['a secret of the input side', { deliveryToken }, ['deliveryToken changed: the input side starts anew']],
+  ['a secret of the output side', { accessKey: 'b3RoZXI=' }, ['the output side starts anew']],
+  ['a secret of the input side', { deliveryToken }, ['the input side starts anew']],
   [
     'fields of both sides',
     { publishTimeout: '9s', maxConcurrency: '7' },
-    ['output', 'input'].map((side) => `maxConcurrency, publishTimeout changed: the ${side} side starts anew`),
+    ['the output side starts anew', 'the input side starts anew'],
   ],
 ])('starts the sides anew whose metadata differ, and no other: %s', async (_what, changes, told) => {
   const world = await openWorld()
@@ -77,28 +77,25 @@ it.each<{
   what: string
   before: () => Record<string, unknown>
   change: (given: Record<string, unknown>) => unknown
-  told: string
 }>([
   {
     what: 'a record that was changed in place',
     before: () => ({}),
     change: (given) => Object.assign(given, { maxConcurrency: '7' }),
-    told: 'maxConcurrency changed: the input side starts anew',
   },
   {
     what: "the component's name",
     before: () => ({ eventSubscriptionName: undefined }),
     change: (given) => ({ name: 'renamed', properties: given }),
-    told: 'name changed: the input side starts anew',
   },
-])('says what changed: $what', async ({ before, change, told }) => {
+])('starts the input side anew for $what', async ({ before, change }) => {
   const world = await openWorld()
   const given = Object.fromEntries(
     Object.entries({ ...world.fields, ...before() }).filter(([, value]) => value !== undefined),
   )
   await world.binding.init(given)
   await world.binding.update(change(given))
-  expect(changesOf(world)).toEqual([told])
+  expect(changesOf(world)).toEqual(['the input side starts anew'])
 })
 
 it.each<[what: string, code: string, listened: number, changes: Fields]>([
@@ -444,7 +441,7 @@ it.skipIf(process.platform === 'darwin')('takes the same port of two addresses f
   await Promise.all([one.roundTrip(), other.roundTrip()])
 })
 
-it('keeps the secrets of metadata that came later out of the log, and knows where they stand in their file', async () => {
+it('keeps the secrets of metadata that came later out of the log', async () => {
   const accessKey = Buffer.from('the key that came later').toString('base64')
   const world = await openWorld({
     binding: {
@@ -455,18 +452,16 @@ it('keeps the secrets of metadata that came later out of the log, and knows wher
   })
   const entries = Object.entries(world.fields).map(([name, value]) => `    - { name: ${name}, value: "${value}" }`)
   const head = 'apiVersion: dapr.io/v1alpha1\nkind: Component\nmetadata: { name: orders }\nspec:\n'
-  const componentWith = (key: string, comment = '') => {
+  const componentWith = (key: string) => {
     const lines = entries.filter((line) => !line.includes('name: accessKey'))
     const spec = ['  type: bindings.azure.eventgrid', '  metadata:', `    - { name: accessKey, value: "${key}" }`]
-    return parseComponents(`${comment}${head}${[...spec, ...lines].join('\n')}`)[0]
+    return parseComponents(`${head}${[...spec, ...lines].join('\n')}`)[0]
   }
   await world.binding.init(componentWith(world.emulator.topic('orders').key))
   await world.binding.invoke('create', {})
   await world.binding.update(componentWith(accessKey))
   await eventually(() => expect(world.log.text()).toContain('it was (redacted)'))
   expect(world.log.text()).not.toContain(accessKey)
-  await world.binding.update(componentWith(accessKey, '# one\n# two\n'))
-  expect(await refusal(world.binding.invoke('create', {}))).toMatchObject({ place: { field: 'accessKey', line: 9 } })
 })
 
 it('lets go of the input sides that were replaced', async () => {

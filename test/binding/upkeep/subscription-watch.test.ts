@@ -85,7 +85,7 @@ it('is degraded where a late write of somebody stands over a setting of the meta
   const { side, write, standing, look } = await openSide()
   await write({ retryPolicy: { maxDeliveryAttempts: 3 } })
   look()
-  const reasons = ['somebody changed the event subscription: other retryPolicy (maxDeliveryAttempts)']
+  const reasons = ['somebody changed the event subscription: other retryPolicy.maxDeliveryAttempts']
   await expect.poll(() => side.health(), { timeout: 30_000 }).toMatchObject({ status: 'degraded', reasons })
   expect(standing()).toContain('"maxDeliveryAttempts":3')
   await write({ labels: ['theirs'], retryPolicy: { maxDeliveryAttempts: 7 } })

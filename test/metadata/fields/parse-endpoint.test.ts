@@ -50,14 +50,9 @@ it.each([
 ])('takes the topic endpoint %s', (text) => expect(parseTopicEndpoint(text)).toBe(text))
 
 it('refuses an endpoint of a namespace that would be for receiving', () => {
-  const text = 'https://ns.westeurope-1.eventgrid.azure.net/TOPICS/orders/'
-  expect(() => parseTopicEndpoint(text)).toThrow(broken('must end in :publish'))
+  for (const host of ['ns.westeurope-1.eventgrid.azure.net', 'localhost'])
+    expect(() => parseTopicEndpoint(`https://${host}/TOPICS/orders/`)).toThrow(broken('must end in :publish'))
 })
-
-it.each(['https://ns.example/topics/orders', 'https://ns.example/TOPICS/orders/', 'http://localhost/topics/orders'])(
-  'refuses the topic endpoint %s, which lacks the end of its path',
-  (text) => expect(() => parseTopicEndpoint(text)).toThrow(broken('lacks the end of its path')),
-)
 
 it.each([
   ['https://ns.example/topics/orders:publish', true],

@@ -68,30 +68,18 @@ describe('a duration', () => {
     ['1sx', 'write a number with its unit, as in "2h"'],
     ['-1s', 'write a number with its unit, as in "2h"'],
     ['1.s', 'write a number with its unit, as in "2h"'],
-    ['5', 'give it a unit, as in "5s"'],
-    ['0.5', 'give it a unit, as in "0.5s"'],
-    // 8,000 s are too long; 7,300 s too, and no whole seconds.
-    ['8000', 'give it a unit, as in "8s"'],
-    ['7300', 'give it a unit, as in "7300ms"'],
+    ['5', 'write a number with its unit, as in "2h"'],
+    ['0.5', 'write a number with its unit, as in "2h"'],
     ['99999999', 'write a number with its unit, as in "2h"'],
-  ])('%j is refused, with what was meant', (text, fix) =>
+  ])('%j is refused', (text, fix) =>
     expect(() => parseDuration(text, limits)).toThrow(broken('must be a duration of 100ms to 2h', fix)),
   )
 
   it.each([
     { unit: 's', text: '90.5s', rule: 'whole seconds, 1s to 2h', fix: undefined },
-    { unit: 's', text: '90', rule: 'whole seconds, 1s to 2h', fix: 'give it a unit, as in "90s"' },
+    { unit: 's', text: '90', rule: 'whole seconds, 1s to 2h', fix: 'write a number with its unit, as in "2h"' },
     { unit: 'm', text: '90s', rule: 'whole minutes, 1s to 2h', fix: undefined },
-    { unit: 'm', text: '90', rule: 'whole minutes, 1s to 2h', fix: 'give it a unit, as in "90m"' },
-    // Minutes would be too long.
-    { unit: 'm', text: '180', rule: 'whole minutes, 1s to 2h', fix: 'give it a unit, as in "180s"' },
-    { unit: 'm', text: '120000', rule: 'whole minutes, 1s to 2h', fix: 'give it a unit, as in "120s"' },
   ] as const)('of whole units ($unit) is not $text', ({ unit, text, rule, fix }) =>
     expect(() => parseDuration(text, { atLeast: '1s', atMost: '2h', unit, isWhole: true })).toThrow(broken(rule, fix)),
   )
-
-  it('proposes minutes where seconds are too short', () =>
-    expect(() => parseDuration('5', { atLeast: '2m', atMost: '1h' })).toThrow(
-      broken('2m to 1h', 'give it a unit, as in "5m"'),
-    ))
 })

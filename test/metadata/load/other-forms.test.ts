@@ -10,17 +10,6 @@ import { thrownBy } from '../../support/thrown.ts'
 const caseOf = (name: string) => readFileSync(resolve(import.meta.dirname, '../../fixtures/components', name), 'utf8')
 const refusedText = (text: string) => thrownBy(() => parseComponents(text, { file: 'orders.yaml' }))
 
-it('takes the components of a list of kubectl, with their places', () => {
-  expect(parseComponents(caseOf('kubectl-list.yaml'), { file: 'orders.yaml' })).toMatchObject([
-    { name: 'orders', properties: { topicEndpoint: expect.any(String) }, places: { type: place('orders.yaml:8:13') } },
-  ])
-})
-
-it('says what a component of Azure Container Apps is, and how it looks here', () => {
-  const says = { field: 'componentType', fix: expect.stringContaining('kind: Component') }
-  expect(refusedText(caseOf('container-apps.yaml')).issues).toMatchObject([{ ...says, at: place('orders.yaml:1:16') }])
-})
-
 it.each([
   { name: 'double', text: caseOf('unclosed-quote.yaml'), at: 'orders.yaml:12:12' },
   { name: 'single', text: "a: 'b'\nc: 'd\n\n\n", at: 'orders.yaml:2:4' },

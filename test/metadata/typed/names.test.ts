@@ -60,15 +60,6 @@ describe('names', () => {
     expect(warnings).toEqual([{ field: '"maxConcurency"', rule, fix: 'did you mean maxConcurrency?' }])
   })
 
-  it.each([
-    { name: 'azureCertificate', says: 'certificates are not supported: set clientSecret, or azureCredential' },
-    { name: 'AzureAuthMethods', says: 'set azureCredential in its place' },
-    { name: 'spnTenantId', says: 'write tenantId' },
-  ])("says what takes the place of Dapr's $name", ({ name, says }) => {
-    const { warnings } = parseMetadata({ ...sampleInput, [name]: 'x' })
-    expect(warnings).toEqual([{ field: `"${name}"`, rule: 'is not a field of this component', fix: says }])
-  })
-
   it.each(['direction', 'route', 'ROUTE'])("does not warn of Dapr's own %s", (name) => {
     expect(parseMetadata({ ...sampleInput, [name]: 'input' }).warnings).toEqual([])
   })

@@ -285,37 +285,6 @@ it.each(strangers)('$id fails alone without an emulator: $how', async ({ id, bre
   expect(checked.fieldOf(id)).toBe(fields[id])
 })
 
-it('filters/event says which conditions refuse a sample event, without Azure', async () => {
-  const world = await openCheck()
-  world.write({ subjectBeginsWith: '/shop/', includedEventTypes: 'order.placed' })
-  world.folder.write(
-    'event.json',
-    JSON.stringify({ specversion: '1.0', id: '1', source: '/s', type: 'order.paid', subject: '/store/1' }),
-  )
-  const checked = await world.check('--event', `${world.folder.path}/event.json`, '--offline')
-  expect(checked.idsThat('failed')).toEqual(['filters/event'])
-  expect(checked.said('filters/event')).toMatch(
-    /includedEventTypes holds "order\.placed"[\s\S]*subjectBeginsWith is "\/shop\/"/,
-  )
-  expect(world.emulator.records.requests.all()).toEqual([])
-})
-
-it.each([
-  { name: 'passes', phone: '+4930000000', status: 'ok' },
-  { name: 'is refused', phone: '+4940000000', status: 'failed' },
-])('filters/event names a key in another letter case, also of an event that $name', async ({ phone, status }) => {
-  const world = await openCheck()
-  const condition = { operatorType: 'StringIn', key: 'data.to.PhoneNumber.Value', values: [phone] }
-  world.write({ advancedFilters: JSON.stringify([condition]) })
-  const data = { to: { phoneNumber: { value: '+4930000000' } } }
-  world.folder.write('event.json', JSON.stringify({ specversion: '1.0', id: '1', source: '/s', type: 'call', data }))
-  const checked = await world.check('--event', `${world.folder.path}/event.json`, '--offline')
-  expect(checked.status['filters/event']).toBe(status)
-  expect(checked.said('filters/event')).toContain(
-    `the key "data.to.PhoneNumber.Value" of advancedFilters differs in letter case from the event's "data.to.phoneNumber.value"`,
-  )
-})
-
 it('round-trip/event publishes one event and has it delivered', async () => {
   const world = await openCheck()
   await subscribe(world, {})

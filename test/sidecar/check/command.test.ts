@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { createServer, type RequestListener } from 'node:http'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { clockFinding, compareClock } from '../../../src/sidecar/check/checks/check-machine.ts'
 import { UsageError } from '../../../src/support/command-line/options.ts'
 import { componentFile, componentYaml } from '../../support/component-folder.ts'
@@ -16,8 +16,6 @@ it.each([
   { args: ['--skip', 'azure/permision'], says: /did you mean azure\/permission\?/ },
   { args: ['--wait', '2'], says: /--wait .*like 2m/ },
   { args: ['--offline', '--round-trip'], says: /--round-trip publishes an event/ },
-  { args: ['--only', 'machine/sidecar'], says: /machine\/sidecar needs --sidecar/ },
-  { args: ['--only', 'azure,filters'], says: /filters\/event needs --event/ },
   { args: ['--only', 'round-trip'], says: /round-trip\/event needs --round-trip/ },
   { args: ['--offline', '--only', 'azure,files'], says: /--offline rules out azure/ },
   { args: ['--only', 'topic', '--skip', 'topic'], says: /--skip leaves no check/ },
@@ -316,15 +314,6 @@ describe('check on the emulator reaches whom the emulator reaches:', () => {
     const { code } = await check('--round-trip', '--skip', 'azure/subscription')
     expect(code).toBe(0)
   })
-})
-
-it('names --emulator where the environment points at one and a public name does not resolve', async () => {
-  const { folder, write, emulator } = await openCheck()
-  write({ subscriberEndpoint: 'https://no-such-host.invalid/api/events' })
-  vi.stubEnv('AZURE_RESOURCE_MANAGER_URL', emulator.endpoints.resourceManager)
-  onTestFinished(() => void vi.unstubAllEnvs())
-  const { said } = await runCheck(['--components', folder.path, '--json', '--only', 'endpoint'])
-  expect(said('endpoint/dns')).toContain(`run check with --emulator ${emulator.endpoints.resourceManager}`)
 })
 
 it('judges the clock by the date of an answer', async () => {

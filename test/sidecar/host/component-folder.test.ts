@@ -4,7 +4,7 @@ import { mkdirSync, symlinkSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { otherFiles, readPaths } from '../../../src/metadata/component/component-folder.ts'
+import { readPaths } from '../../../src/metadata/component/component-folder.ts'
 import { watchState } from '../../../src/support/time/watch-state.ts'
 import { makeComponentFolder } from '../../support/component-folder.ts'
 
@@ -126,12 +126,4 @@ it('tells of no change once it is stopped, and waits for the one that it has tol
   await ended
   await vi.advanceTimersByTimeAsync(100)
   expect([told, vi.getTimerCount()]).toEqual([['new', 'stopped'], 0])
-})
-
-it('names the files that are not read for their names', async () => {
-  const folder = makeComponentFolder()
-  mkdirSync(join(folder.path, 'a-folder'))
-  for (const name of ['ok.yaml.txt', 'ok.yml', 'OK.YAML', '.hidden', 'notes.md']) folder.write(name, '')
-  const named = join(folder.path, 'ok.yaml.txt')
-  expect(await otherFiles([folder.path, named, 'gone'])).toEqual([join(folder.path, 'notes.md')])
 })

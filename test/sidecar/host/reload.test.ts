@@ -61,7 +61,7 @@ it('starts a component anew when the file of --secrets is corrected, and keeps i
 
   give(world.emulator.topic('orders').key)
   await host.line(/ info {2}every component file is valid again/)
-  await host.line(/ info {2}accessKey changed: the output side starts anew component=orders$/)
+  await host.line(/ info {2}the output side starts anew component=orders$/)
   await eventually(async () => expect((await create()).status).toBe(200))
 })
 

@@ -3,7 +3,6 @@ import { componentFile } from '../../support/component-folder.ts'
 import { openDaprApp } from '../../support/dapr-app.ts'
 import { eventually } from '../../support/eventually.ts'
 import { freePort } from '../../support/free-port.ts'
-import { startEmulator } from '../../support/start-emulator.ts'
 import { openSidecar, publisherFile, startQueue } from './open-sidecar.ts'
 
 const appAt = (port: number, address = '127.0.0.1') => ({ address, port, maxConcurrency: 10 })
@@ -136,15 +135,6 @@ it('is not ready without a component', async () => {
   const run = await openSidecar({})
   await run.start()
   expect(run.sidecar.observed.ready).toBe(false)
-})
-
-it('starts all components anew at other endpoints', async () => {
-  const emulator = await startEmulator()
-  const run = await openSidecar({ 'a.yaml': publisherFile('a'), 'b.yaml': publisherFile('b') })
-  await run.start()
-  await run.sidecar.moveTo(emulator.endpoints)
-  expect(run.names()).toEqual(['a', 'b'])
-  expect(run.said('v1: output')).toHaveLength(4)
 })
 
 it('opens the gRPC API where it is asked for', async () => {

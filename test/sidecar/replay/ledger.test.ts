@@ -77,11 +77,9 @@ it('takes a former ledger over once, for every target, and reads it no more', as
     `${keyOf('b')} https://other.example.com/ "2"`,
     `${keyOf('c')} "3"`,
   )
-  expect(readLedger(folder, target, () => {})).toEqual({ noTarget: 1 })
   open(folder).close()
   writeFileSync(join(folder, former), `${keyOf('d')} ${target} "4"`)
   expect([published(folder), published(folder, 'https://other.example.com/')]).toEqual([['a'], ['b']])
-  expect(readLedger(folder, target, () => {})).toEqual({ noTarget: 0 })
 })
 
 it('resumes from a former ledger: what it has is not published again', async () => {

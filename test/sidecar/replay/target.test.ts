@@ -81,10 +81,10 @@ it('publishes once to each target: to the emulators in a rehearsal, to one topic
   expect(ledger).not.toContain('c2VjcmV0')
 })
 
-it('takes no line for a publication that does not say where to, and says so', async () => {
+it('takes no line for a publication that does not say where to', async () => {
   const { write, replay, dead, published } = await openReplay()
   write('1.json', [letter('1')])
   write('eventgrid-replay.ledger', `${'a'.repeat(43)} "1"\n`)
-  expect(await replay(dead)).toEqual({ code: 0, text: expect.stringMatching(/^1 line of the ledgers .*\n1 event pub/) })
+  expect(await replay(dead)).toEqual({ code: 0, text: expect.stringMatching(/^1 event pub/) })
   expect(published()).toHaveLength(1)
 })

@@ -62,16 +62,8 @@ export interface BlobEndpointOptions extends RecordingOptions {
   readonly raise: (account: BlobAccount, events: readonly object[]) => PublishSummary
 }
 
-/** The actions that raise events. While too many are pending, they are refused: Azure raises none too few. */
-const raising: ReadonlySet<BlobAction> = new Set([
-  'PutBlob',
-  'PutBlockList',
-  'CopyBlob',
-  'DeleteBlob',
-  'DeleteDirectory',
-  'SetBlobTier',
-  'Batch',
-])
+/** The actions that raise no event. While too many are pending, the others are refused: Azure raises none too few. */
+const silent: ReadonlySet<BlobAction> = new Set(['PutBlock', 'Read', 'Alter', 'DeleteContainer'])
 
 export function createBlobEndpoint(options: BlobEndpointOptions) {
   const { handle, close } = createService(options)
@@ -86,7 +78,8 @@ export function createBlobEndpoint(options: BlobEndpointOptions) {
   http.on('request', (request, response) => handle(request, response, { waits: false }))
   http.on('checkContinue', (request, response) => handle(request, response, { waits: true }))
   http.on('clientError', answerClientError)
-  const https = createTlsServer({ ...options.tls, handshakeTimeout: blobLimits.headersMs })
+  const tls = { ...options.tls, ALPNProtocols: ['http/1.1'], handshakeTimeout: blobLimits.headersMs }
+  const https = createTlsServer(tls)
   https.on('secureConnection', (socket) => http.emit('connection', socket))
   const server = createTwoServers(https, http)
   server.maxConnections = blobLimits.connections
@@ -174,7 +167,7 @@ function createService(options: BlobEndpointOptions) {
     let turn: BlobTurn | undefined
     let isOver = false
     const beforeEnd = async () => {
-      turn = await watch.takeTurn({ call, body: kept?.text() })
+      turn = await watch.takeTurn({ call, body: kept?.whole()?.toString() })
       if (isOver) turn.end()
     }
     try {
@@ -183,7 +176,7 @@ function createService(options: BlobEndpointOptions) {
         ...(!isRead && { beforeEnd }),
       })
       const { statusCode: status = 502, headers } = answer
-      const watched = { call, body: kept?.text(), before: isRead ? known : turn?.before }
+      const watched = { call, body: kept?.whole()?.toString(), before: isRead ? known : turn?.before }
       if (call.action !== 'Batch') {
         // Before the client has its answer: who waits for pending events then waits for these too.
         publish(request, status, place.account, await watch.answered({ ...watched, answer: { status, headers } }))
@@ -217,7 +210,7 @@ function createService(options: BlobEndpointOptions) {
     const { account } = place
     if (await fails(request, response, account)) return
     const call = blobCallOf(place, origin, { method, url, headers })
-    if (call && raising.has(call.action) && full()) {
+    if (call && !silent.has(call.action) && full()) {
       const message = 'The emulator holds as many undelivered events as maxPending and maxPendingBytes allow.'
       return refuse(request, response, account, { status: 503, code: 'ServerBusy', message, retryAfter: 1 })
     }
@@ -262,9 +255,8 @@ function refusalOf(error: unknown, azurite: string): StorageRefusal {
       message: `The emulator could not raise the event: ${messageOf(error)}`,
     }
   }
-  const isUntrusted = /certificate/i.test(error.message)
-  const remedy = isUntrusted
-    ? 'Name the certificate of its authority in trustedCertificates.'
+  const remedy = azurite.startsWith('https:')
+    ? 'Start Azurite there, give another URL in storage, or name its certificate in trustedCertificates.'
     : 'Start Azurite there, or give another URL in storage.'
   const message = `The emulator got no answer from Azurite at ${azurite}: ${error.message}. ${remedy}`
   // Not 503, which Azure's clients try again for half a minute before they show a message.
@@ -282,22 +274,19 @@ function createKept() {
       else pieces.push(piece)
     },
     /** Undefined where it was too long. */
-    text: () => (bytes > blobLimits.keptBytes ? undefined : Buffer.concat(pieces).toString()),
+    whole: () => (bytes > blobLimits.keptBytes ? undefined : Buffer.concat(pieces)),
   }
 }
 
 /** Throws a NoAnswerError for a body that breaks off, or that is too long. */
 async function wholeBody(answer: IncomingMessage): Promise<Buffer> {
-  const kept: Buffer[] = []
-  let bytes = 0
+  const kept = createKept()
   try {
-    for await (const piece of answer) {
-      kept.push(piece)
-      bytes += piece.length
-      if (bytes > blobLimits.keptBytes) throw new NoAnswerError('its answer to a batch is too long')
-    }
+    for await (const piece of answer) kept.add(piece)
   } catch (cause) {
-    throw cause instanceof NoAnswerError ? cause : new NoAnswerError('its answer broke off', { cause })
+    throw new NoAnswerError('its answer broke off', { cause })
   }
-  return Buffer.concat(kept)
+  const whole = kept.whole()
+  if (!whole) throw new NoAnswerError('its answer to a batch is too long')
+  return whole
 }

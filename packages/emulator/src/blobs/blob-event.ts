@@ -1,6 +1,7 @@
 /** Which data the events of Azure Storage have, and in which spelling. */
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { PersistedValues } from '../state/persisted-values.ts'
+import { type BatchAnswer, type BlobCall, headerOf } from './blob-call.ts'
 import type { BlobFacts } from './known-blobs.ts'
 
 export type BlobEventType =
@@ -10,19 +11,8 @@ export type BlobEventType =
   | 'AsyncOperationInitiated'
   | 'DirectoryDeleted'
 
-/** What happened, and by which request. */
-export interface BlobHappening {
-  readonly container: string
-  readonly blob: string
-  /** The REST operation. */
-  readonly api: string
-  /** As a client has it: scheme, host and account. Without a trailing slash. */
-  readonly base: string
-  readonly clientRequestId: string | undefined
-  readonly requestId: string | undefined
-  /** With or without quotation marks. */
-  readonly eTag: string | undefined
-  readonly facts: BlobFacts
+/** What is known of a blob at an event. */
+export interface EventFacts extends BlobFacts {
   /** The tier before the change. */
   readonly previousTier?: string | undefined
   /** `true` or `false`, where a directory is deleted. */
@@ -38,18 +28,28 @@ const fieldsOf = {
   DirectoryDeleted: ['recursive'],
 } as const satisfies Readonly<Record<BlobEventType, readonly string[]>>
 
-/** An event of the Event Grid schema, to be raised at the storage account. What is not known is left out. */
-export function blobEvent(type: BlobEventType, happening: BlobHappening, sequencer: string): object {
-  const { container, blob, api, base, clientRequestId, requestId, eTag, facts, previousTier, recursive } = happening
-  const more = { eTag: eTag?.replace(/^"|"$/g, ''), previousTier, recursive }
-  const known: Readonly<Record<string, unknown>> = { ...facts, ...more }
+/**
+ * What a call that Azurite took raises, an event of the Event Grid schema. What is not known is left out.
+ *
+ * @param sequencer of this event
+ */
+export function blobEvent(
+  type: BlobEventType,
+  { call, answer }: { readonly call: BlobCall; readonly answer: BatchAnswer },
+  facts: EventFacts,
+  sequencer: string,
+): object {
+  const { account, isInPath, container, blob, origin, headers, action } = call
+  const requestId = headerOf(answer.headers, 'x-ms-request-id')
+  const eTag = headerOf(answer.headers, 'etag')?.replace(/^"|"$/g, '')
+  const known: Readonly<Record<string, unknown>> = { ...facts, eTag }
   const data = {
-    api,
-    clientRequestId,
+    api: action,
+    clientRequestId: headerOf(headers, 'x-ms-client-request-id'),
     requestId,
     ...Object.fromEntries(fieldsOf[type].map((name) => [name, known[name]])),
     // Not encoded (recorded, 2025).
-    url: `${base}/${container}/${blob}`,
+    url: `${origin.protocol}://${origin.host}${isInPath ? `/${account}` : ''}/${container}/${blob}`,
     sequencer,
     storageDiagnostics: { batchId: randomUUID() },
   }

@@ -10,7 +10,7 @@ import {
   placeOf,
   type RawCall,
 } from './blob-call.ts'
-import { type BlobEventType, type BlobHappening, blobEvent } from './blob-event.ts'
+import { type BlobEventType, blobEvent, type EventFacts } from './blob-event.ts'
 import { type BlobFacts, createKnownBlobs, keyOfBlob, parseBlockList } from './known-blobs.ts'
 
 /** A call on its way, with what is read of it and of its answer. */
@@ -90,15 +90,15 @@ export function createBlobWatch({ accounts, sequencerOf, ask }: BlobWatchOptions
     const { headers, query } = call
     const key = keyOfBlob(call)
     const accessTier = headerOf(headers, 'x-ms-access-tier') ?? 'Default'
-    const event = (type: BlobEventType, api: string, facts: BlobFacts, previousTier?: string) =>
-      blobEvent(type, happeningOf(answered, api, facts, previousTier), sequencerOf(call.account))
+    const event = (type: BlobEventType, facts: EventFacts) =>
+      blobEvent(type, answered, facts, sequencerOf(call.account))
 
     switch (call.action) {
       case 'PutBlob': {
         const isCopied = headers['x-ms-copy-source'] !== undefined
         const facts = isCopied ? { ...(await ask(call)), accessTier } : { ...writtenFacts(call), accessTier }
         known.wrote(key, facts)
-        return [event('BlobCreated', 'PutBlob', facts)]
+        return [event('BlobCreated', facts)]
       }
       case 'PutBlock':
         known.staged(key, query.get('blockid') ?? '', stagedLength(call))
@@ -110,7 +110,7 @@ export function createBlobWatch({ accounts, sequencerOf, ask }: BlobWatchOptions
         const contentType = headerOf(headers, 'x-ms-blob-content-type') ?? defaultType
         const facts = { ...asked, contentType, blobType: 'BlockBlob', accessTier }
         known.committed(key, list, facts)
-        return [event('BlobCreated', 'PutBlockList', facts)]
+        return [event('BlobCreated', facts)]
       }
       case 'CopyBlob': {
         // A copy that goes on has not made the blob yet.
@@ -122,24 +122,24 @@ export function createBlobWatch({ accounts, sequencerOf, ask }: BlobWatchOptions
         const copied = (source === undefined ? undefined : known.facts(source)) ?? (await ask(call))
         const facts = { ...copied, accessTier }
         known.copied(key, source, facts)
-        return [event('BlobCreated', 'CopyBlob', facts)]
+        return [event('BlobCreated', facts)]
       }
       case 'DeleteBlob': {
         const facts = known.facts(key) ?? answered.before ?? {}
         known.forget(key)
-        return [event('BlobDeleted', 'DeleteBlob', facts)]
+        return [event('BlobDeleted', facts)]
       }
       case 'DeleteDirectory':
         known.forget(key)
-        return [event('DirectoryDeleted', 'DeleteDirectory', {})]
+        return [event('DirectoryDeleted', { recursive: query.get('recursive') ?? undefined })]
       case 'SetBlobTier': {
         const before = known.facts(key) ?? answered.before
         const facts = { ...before, accessTier }
         if (before) known.learn(key, facts)
         return [
           // From the archive: 202. Azurite has changed the tier by then, Azure would take hours.
-          ...(answer.status === 202 ? [event('AsyncOperationInitiated', 'SetBlobTier', facts)] : []),
-          event('BlobTierChanged', 'SetBlobTier', facts, before?.accessTier),
+          ...(answer.status === 202 ? [event('AsyncOperationInitiated', facts)] : []),
+          event('BlobTierChanged', { ...facts, previousTier: before?.accessTier }),
         ]
       }
       case 'Read': {
@@ -206,23 +206,6 @@ const isTaken = ({ status }: BatchAnswer) => status >= 200 && status < 300
 function callOfPart({ account, origin }: BlobCall, part: RawCall): BlobCall | undefined {
   const place = placeOf(new Set([account]), origin.host, part.url)
   return place && blobCallOf(place, origin, part)
-}
-
-function happeningOf(
-  { call, answer }: AnsweredCall,
-  api: string,
-  facts: BlobFacts,
-  previousTier: string | undefined,
-): BlobHappening {
-  const { account, isInPath, container, blob, origin, headers, query } = call
-  return {
-    ...{ container, blob, api, facts, previousTier },
-    recursive: query.get('recursive') ?? undefined,
-    base: `${origin.protocol}://${origin.host}${isInPath ? `/${account}` : ''}`,
-    clientRequestId: headerOf(headers, 'x-ms-client-request-id'),
-    requestId: headerOf(answer.headers, 'x-ms-request-id'),
-    eTag: headerOf(answer.headers, 'etag'),
-  }
 }
 
 /** What the request of PutBlob says of the blob that it writes. */

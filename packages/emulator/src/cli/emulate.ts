@@ -1,7 +1,4 @@
 /** The emulator's command line, under the name that a program gives it: it starts, says what happens, and drains at its end. */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { optionLines, UsageError } from '../../../../src/support/command-line/options.ts'
 import { awaitEnd, type Command, ownCommand } from '../../../../src/support/command-line/run-command.ts'
@@ -20,14 +17,7 @@ import {
 } from './emulate-options.ts'
 import { bannerLines, resourceIds, resourceLines } from './emulator-banner.ts'
 import { fieldsForRestart, type LoadedConfig, loadConfig, readConfig } from './emulator-config.ts'
-import {
-  isStoreFile,
-  keepFile,
-  openReadyFile,
-  type ReadyFile,
-  writeAuthorityFile,
-  writeStoreFile,
-} from './own-files.ts'
+import { keepFile, openReadyFile, writeAuthority } from './own-files.ts'
 import { watchParent, watchStandardInput } from './parent-end.ts'
 import {
   countWords,
@@ -105,9 +95,10 @@ async function run(args: readonly string[], terminal: Terminal, startWords: () =
   }
   const undo: (() => unknown)[] = []
   try {
-    for (const file of options.ca) undo.push(await keep('--ca', file))
-    undo.push(await keep('--ready-file', options.readyFile))
-    const ready = readyFileAt(options.readyFile)
+    for (const file of options.ca) undo.push(await keepFile('--ca', file))
+    if (options.readyFile !== undefined) undo.push(await keepFile('--ready-file', options.readyFile))
+    const ready = openReadyFile(options.readyFile)
+    undo.push(ready.remove)
     const emulator = await start(settings)
     undo.push(() => emulator.close())
     const { asked, ask } = awaitEnd()
@@ -126,7 +117,7 @@ async function run(args: readonly string[], terminal: Terminal, startWords: () =
     }
     const end = await Promise.race([awaitHandshakes(emulator.idle()), asked])
     if (end === undefined) {
-      undo.push(...write(ready, emulator))
+      ready.write(emulator.environment())
       terminal.data(`ready: ${emulator.endpoints.resourceManager} ${emulator.proxy}`)
     }
     await drain(emulator, await asked, settings.state, terminal)
@@ -156,54 +147,6 @@ async function start(options: EventGridEmulatorOptions): Promise<EventGridEmulat
     }
     throw error
   }
-}
-
-/** Writes the certificate authority as PEM and as PKCS#12: into the files of `--ca`, else into a temporary folder. Returns what removes that. */
-function writeAuthority(emulator: EventGridEmulator, wanted: readonly string[]): () => void {
-  let remove = () => {}
-  try {
-    const folder = mkdtempSync(join(tmpdir(), 'eventgrid-emulator-'))
-    remove = () => rmSync(folder, { recursive: true, force: true })
-    const fileOf = (isStore: boolean, name: string) =>
-      resolve(wanted.find((file) => isStoreFile(file) === isStore) ?? join(folder, name))
-    emulator.caFile = fileOf(false, 'ca.pem')
-    emulator.pkcs12File = fileOf(true, 'ca.p12')
-    writeAuthorityFile(emulator.caFile, emulator.ca)
-    writeStoreFile(emulator.pkcs12File, Buffer.from(emulator.environment().pkcs12, 'base64'))
-    return remove
-  } catch (error) {
-    remove()
-    throw new UsageError(`--ca: ${messageOf(error)}; name another file`, { cause: error })
-  }
-}
-
-/** Refuses a file that another emulator has. Returns what gives it back. */
-async function keep(option: string, file: string | undefined): Promise<() => void> {
-  try {
-    return file === undefined ? () => {} : await keepFile(resolve(file))
-  } catch (error) {
-    throw new UsageError(`${option}: ${messageOf(error)}`, { cause: error })
-  }
-}
-
-function readyFileAt(file: string | undefined): ReadyFile | undefined {
-  try {
-    return file === undefined ? undefined : openReadyFile(resolve(file))
-  } catch (error) {
-    throw new UsageError(`--ready-file: ${messageOf(error)}; name another file`, { cause: error })
-  }
-}
-
-/** Writes the file that says that the emulator is ready. Returns what removes it. */
-function write(ready: ReadyFile | undefined, emulator: EventGridEmulator): readonly (() => void)[] {
-  if (!ready) return []
-  process.once('exit', ready.remove)
-  try {
-    ready.write(emulator.environment())
-  } catch (error) {
-    throw new UsageError(`--ready-file: ${messageOf(error)}; name another file`, { cause: error })
-  }
-  return [ready.remove]
 }
 
 /** Asks for the end when what the emulator is to end with is gone. Returns what ends the watch. */

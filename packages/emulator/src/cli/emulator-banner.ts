@@ -1,6 +1,8 @@
-// What `emulate` prints at its start: endpoints, keys, clients, `export` lines.
+/** What `emulate` prints at its start: endpoints, keys, clients, and the environment of a language for a shell. */
 
+import { shellWord } from '../../../../src/support/text/text.ts'
 import type {
+  EmulatorEnvironment,
   EnvironmentLanguage,
   EventGridEmulator,
   NamespaceTopicView,
@@ -8,7 +10,6 @@ import type {
   SystemTopicView,
   TopicView,
 } from '../index.ts'
-import { environmentLines } from './environment-lines.ts'
 
 /** How to use a started emulator: endpoints, keys, and lines for a shell. Its keys protect nothing, so they are shown. */
 export function bannerLines(emulator: EventGridEmulator, language?: EnvironmentLanguage): string[] {
@@ -91,5 +92,17 @@ function namespaceTopicLines({ name, id, namespaceEndpoint, endpoint, key }: Nam
     `  namespaceEndpoint  ${namespaceEndpoint}`,
     `  namespaceTopic     ${id}`,
     `  namespaceKey       ${key}`,
+  ]
+}
+
+/** The environment of a language for a shell: what no variable can say as comments, then an `export` for each variable. @param language the lines of Node, without comments, where none was asked for */
+function environmentLines(
+  { languages }: Pick<EmulatorEnvironment, 'languages'>,
+  language: EnvironmentLanguage | undefined,
+): string[] {
+  const { variables, notes } = languages[language ?? 'node']
+  return [
+    ...(language === undefined ? [] : notes.map((note) => `# ${note}`)),
+    ...Object.entries(variables).map(([name, value]) => `export ${name}=${shellWord(value)}`),
   ]
 }

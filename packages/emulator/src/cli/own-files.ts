@@ -1,20 +1,53 @@
 /** Which files of `--ca` and `--ready-file` the emulator writes: none that is dear to its user, and none of another emulator that runs. */
 import { randomUUID, X509Certificate } from 'node:crypto'
-import { existsSync, lstatSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { existsSync, lstatSync, mkdtempSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join, resolve } from 'node:path'
+import { UsageError } from '../../../../src/support/command-line/options.ts'
 import { readRegularBytesSync } from '../../../../src/support/files/regular-file.ts'
+import { messageOf } from '../../../../src/support/process/error-code.ts'
 import { isRecord, readJson } from '../../../../src/support/text/json-text.ts'
+import type { EventGridEmulator } from '../index.ts'
 
 const maxBytes = 16 * 1024 * 1024
 
+/** Does what an option asks with its file. Throws a UsageError that names the option. @param advice the end of its message. @default none */
+function forOption<T>(option: string, work: () => T, advice = ''): T {
+  try {
+    return work()
+  } catch (error) {
+    throw new UsageError(`${option}: ${messageOf(error)}${advice}`, { cause: error })
+  }
+}
+
+const another = '; name another file'
+
+/** Writes the certificate authority as PEM and as PKCS#12: into the files of `--ca`, else into a temporary folder. Returns what removes that. */
+export function writeAuthority(emulator: EventGridEmulator, wanted: readonly string[]): () => void {
+  const folder = forOption('--ca', () => mkdtempSync(join(tmpdir(), 'eventgrid-emulator-')), another)
+  const remove = () => rmSync(folder, { recursive: true, force: true })
+  const fileOf = (isStore: boolean, name: string) =>
+    resolve(wanted.find((file) => isStoreFile(file) === isStore) ?? join(folder, name))
+  const [caFile, pkcs12File] = [fileOf(false, 'ca.pem'), fileOf(true, 'ca.p12')]
+  Object.assign(emulator, { caFile, pkcs12File })
+  try {
+    forOption('--ca', () => writeAuthorityFile(caFile, emulator.ca), another)
+    forOption('--ca', () => writeStoreFile(pkcs12File, Buffer.from(emulator.environment().pkcs12, 'base64')), another)
+    return remove
+  } catch (error) {
+    remove()
+    throw error
+  }
+}
+
 /**
- * Keeps a file for this process until the function that it resolves with is called, or the process ends: by an empty SQLite file beside it,
- * which is locked. Where none can be made there, nothing is kept. Rejects where another emulator keeps the file.
+ * Keeps the file of an option for this process until the function that it resolves with is called, or the process ends: by an empty SQLite
+ * file beside it, which is locked. Where none can be made there, nothing is kept. Rejects where another emulator keeps the file.
  */
-export async function keepFile(file: string): Promise<() => void> {
+export async function keepFile(option: string, file: string): Promise<() => void> {
   // Loaded on demand: before Node 24 the module prints a warning when it loads.
   const { DatabaseSync } = await import('node:sqlite')
-  const lock = `${targetOf(file)}.lock`
+  const lock = `${targetOf(resolve(file))}.lock`
   try {
     const database = new DatabaseSync(lock)
     database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE')
@@ -23,8 +56,10 @@ export async function keepFile(file: string): Promise<() => void> {
       database.close()
     }
   } catch (error) {
-    if (isBusy(error)) throw new Error(`${file} is in use by another emulator. End that one, or name another file`)
-    return () => {}
+    if (!isBusy(error)) return () => {}
+    throw new UsageError(
+      `${option}: ${resolve(file)} is in use by another emulator. End that one, or name another file`,
+    )
   }
 }
 
@@ -46,10 +81,10 @@ export const writeAuthorityFile = (file: string, certificate: string): void =>
   overwrite(file, certificate, (present) => isAuthority(present.toString(), certificate))
 
 /** Whether a file of `--ca` is to be a PKCS#12 store, by its name. */
-export const isStoreFile = (file: string): boolean => /\.(p12|pfx)$/i.test(file)
+const isStoreFile = (file: string): boolean => /\.(p12|pfx)$/i.test(file)
 
 /** The same for a PKCS#12 store. */
-export const writeStoreFile = (file: string, store: Buffer): void =>
+const writeStoreFile = (file: string, store: Buffer): void =>
   overwrite(file, store, (present) => present.length === 0 || isStore(present, store))
 
 /** The store of an emulator is short, and ends with the name under which Java finds the certificate. */
@@ -95,44 +130,57 @@ function isAuthority(text: string, certificate: string): boolean {
 /** The members by which a ready file is known as that of an emulator. */
 const readyMembers = ['http', 'https', 'ca', 'languages']
 
+/** The file of `--ready-file`. */
 export interface ReadyFile {
-  /** Writes what it holds as JSON, for its owner alone, and in one step. Throws as Node does. */
+  /** Writes the environment as JSON, for its owner alone, and in one step. Throws a UsageError. */
   write(environment: object): void
-  /** Removes it, unless somebody else wrote it meanwhile. Never throws. */
+  /** Removes the file, unless somebody else wrote it meanwhile. Never throws. */
   remove(): void
 }
 
 /**
- * Takes a file for that. One that a killed emulator left there is removed at once, so that nobody reads it before this one is ready. Throws
- * an Error for a file that holds something else: its user may have named one that is dear to him.
+ * Takes a file for that; without a file nothing is written. What a killed emulator left there is removed at once, so that nobody reads it
+ * before this one is ready. Throws a UsageError for a file that holds something else: its user may have named one that is dear to him.
  */
-export function openReadyFile(file: string): ReadyFile {
+export function openReadyFile(wanted: string | undefined): ReadyFile {
+  if (wanted === undefined) return { write() {}, remove() {} }
+  const file = resolve(wanted)
+  forOption('--ready-file', () => clear(file), another)
+  let written: string | undefined
+  const remove = () => {
+    try {
+      if (written !== undefined && contentOf(file) === written) rmSync(file, { force: true })
+    } catch {
+      // Whoever made it unreadable has it.
+    }
+  }
+  return {
+    write(environment) {
+      const text = `${JSON.stringify(environment, null, 2)}\n`
+      process.once('exit', remove)
+      forOption('--ready-file', () => replace(file, text), another)
+      written = text
+    },
+    remove,
+  }
+}
+
+function clear(file: string): void {
   const present = contentOf(file)
   if (present !== undefined && !isReady(present)) {
     throw new Error(`${file} holds something else than what the emulator writes there, and is not overwritten`)
   }
   rmSync(file, { force: true })
-  let written: string | undefined
-  return {
-    write(environment) {
-      const text = `${JSON.stringify(environment, null, 2)}\n`
-      const fresh = `${file}.${randomUUID()}.tmp`
-      try {
-        // It holds keys.
-        writeFileSync(fresh, text, { flag: 'wx', mode: 0o600 })
-        renameSync(fresh, file)
-      } finally {
-        rmSync(fresh, { force: true })
-      }
-      written = text
-    },
-    remove() {
-      try {
-        if (written !== undefined && contentOf(file) === written) rmSync(file, { force: true })
-      } catch {
-        // Whoever made it unreadable has it.
-      }
-    },
+}
+
+function replace(file: string, text: string): void {
+  const fresh = `${file}.${randomUUID()}.tmp`
+  try {
+    // It holds keys.
+    writeFileSync(fresh, text, { flag: 'wx', mode: 0o600 })
+    renameSync(fresh, file)
+  } finally {
+    rmSync(fresh, { force: true })
   }
 }
 

@@ -9,7 +9,8 @@ import { declaredProperties, settingNames } from '../arm/subscriptions/read-sett
 import { type JsonObject, ownField } from '../model/events/event-text.ts'
 import { inputSchemas, trackedTypes } from '../model/resources/resource.ts'
 import { type FieldFault, maxFaults, readFields } from '../model/schemas.ts'
-import { type Config, type ConfigOptions, configSchema, emulatorDefaults } from './config-schema.ts'
+import { type Config, type ConfigOptions, configSchema } from './config-schema.ts'
+import { emulatorDefaults } from './resource-fields.ts'
 
 /**
  * Checks a configuration: the same for a file, for options in code, and for those that come later.

@@ -7,9 +7,9 @@ import { named, randomKeys, sameName } from '../model/resources/resource.ts'
 import type { Store } from '../model/resources/store.ts'
 import { errorOfFaults } from '../model/schemas.ts'
 import type { PersistedValues } from '../state/persisted-values.ts'
-import type { TopicOptions } from './config-schema.ts'
 import type { ResolvedOptions } from './options.ts'
 import { firstPlan, type PlanContext, placeOf, planConfiguration, putPublished } from './plan.ts'
+import type { TopicOptions } from './resource-fields.ts'
 import { differences, standingOf } from './standing.ts'
 
 /** What a configuration changes. */

@@ -12,8 +12,8 @@ import type { Clock } from '../model/time/clock.ts'
 import { awaitHandshakes } from '../model/time/work-counter.ts'
 import type { Records } from '../records/record-types.ts'
 import { eventSubscriptionFaults } from './config-faults.ts'
-import type { EventSubscriptionOptions } from './config-schema.ts'
 import type { ResolvedOptions } from './options.ts'
+import type { EventSubscriptionOptions } from './resource-fields.ts'
 
 export interface PutTargets {
   readonly clock: Clock

@@ -5,6 +5,7 @@ import { isRecord } from '../../../../src/support/text/json-text.ts'
 import type { DeadLetterStore } from '../dead-letters/write-dead-letters.ts'
 import type { ProbationOptions } from '../delivery/queue/retry-schedule.ts'
 import { type Ingress, type IngressRule, ingressOf, isIngressUrl } from '../delivery/send/ingress.ts'
+import { requireBrokerPackages } from '../delivery/send/message-brokers.ts'
 import type { StorageQueues } from '../delivery/send/storage-queues.ts'
 import { partOfHeap } from '../model/held-bytes.ts'
 import {
@@ -21,16 +22,16 @@ import { type Clock, ManualClock, realClock } from '../model/time/clock.ts'
 import { defaultRecordBytes } from '../records/records.ts'
 import { type PersistedValues, persistedOr, valuesInMemory } from '../state/persisted-values.ts'
 import { checkConfig } from './config-faults.ts'
+import type { ConfigOptions } from './config-schema.ts'
 import {
   type AzureSubscriptionOptions,
   type ClientOptions,
-  type ConfigOptions,
   type EventSubscriptionOptions,
   emulatorDefaults,
   type NamespaceOptions,
   type StorageOptions,
   type TopicOptions,
-} from './config-schema.ts'
+} from './resource-fields.ts'
 
 /** The options that are code, or that a file has in another form. */
 export interface CodeOptions {
@@ -79,11 +80,12 @@ const fileOnly: Readonly<Record<string, string>> = {
 export type ResolvedOptions = ReturnType<typeof resolveOptions>
 
 /**
- * Fills in the defaults. Throws a TypeError that names all that is wrong with the options.
+ * Fills in the defaults. Throws a TypeError that names all that is wrong with the options, and an Error for a missing package.
  * @param persisted the store of generated secrets. @default memory
  */
 export function resolveOptions(given: EventGridEmulatorOptions, persisted: PersistedValues = valuesInMemory()) {
   const options = deliverTo(checked(given))
+  requireBrokerPackages(options)
   const tenantId = options.tenantId ?? emulatorDefaults.tenantId
   const [first = {}, ...more] = options.clients ?? []
   const subscriptions = (options.subscriptions ?? [{}]).map((subscription: AzureSubscriptionOptions) => ({

@@ -30,8 +30,8 @@ import {
 import { newLabel, publisherOf, type Store } from '../model/resources/store.ts'
 import { typeNameOf } from '../model/resources/topic-types.ts'
 import type { FieldFault } from '../model/schemas.ts'
-import { emulatorDefaults, type NamespaceOptions, type Place, type TopicOptions } from './config-schema.ts'
 import type { ResolvedOptions } from './options.ts'
+import { emulatorDefaults, type NamespaceOptions, type Place, type TopicOptions } from './resource-fields.ts'
 import { draftOf, type Standing, standingOf } from './standing.ts'
 
 export interface PlanContext {

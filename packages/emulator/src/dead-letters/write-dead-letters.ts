@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import type { BlobServiceClient } from '@azure/storage-blob'
 import { codeOf, messageOf } from '../../../../src/support/process/error-code.ts'
-import { requirePackage } from '../../../../src/support/process/runtime.ts'
+import { requirePackage } from '../../../../src/support/process/require-package.ts'
 import { type EventText, textOf } from '../model/events/event-text.ts'
 import type { DeadLetterDestination } from '../model/resources/destination.ts'
 import type { CancelTimer, Clock } from '../model/time/clock.ts'

@@ -1,4 +1,5 @@
 // The assembly of handshakes, destinations, queues and delivery; `idle`, `settled`, shutdown.
+import type { EventSubscription } from '../model/resources/event-subscription.ts'
 import type { DeliveryOptions } from './delivery-options.ts'
 import { createValidator } from './handshake/run-handshake.ts'
 import { createPendingEvents } from './pending-events.ts'
@@ -18,7 +19,7 @@ export function createDeliveryEngine(options: DeliveryOptions) {
       return client.send(request).finally(work.end)
     },
   })
-  const { channel, undelivered } = createDestinations(options, client)
+  const { channel, undelivered, ...destinations } = createDestinations(options, client)
   const { sendSoon, close, ...pending } = createPendingEvents({
     ...options,
     isDelivered: (subscription) => channel(subscription) !== undefined,
@@ -37,6 +38,14 @@ export function createDeliveryEngine(options: DeliveryOptions) {
     /** Handles a call of a validation URL; false if the URL is unknown or expired. */
     confirmValidation: validator.confirm,
     ...pending,
+    subscriptionChanged(subscription: EventSubscription): void {
+      pending.subscriptionChanged(subscription)
+      destinations.closeUnused()
+    },
+    subscriptionDeleted(subscription: EventSubscription): void {
+      pending.subscriptionDeleted(subscription)
+      destinations.closeUnused()
+    },
     /** Whether the limit of pending events is reached. */
     full: options.bound.full,
     /** Resolves when nothing is under way or due now. Events that wait for a later attempt don't count. */
@@ -48,6 +57,7 @@ export function createDeliveryEngine(options: DeliveryOptions) {
       close()
       validator.close()
       client.close()
+      await destinations.close()
       await work.idle()
     },
   }

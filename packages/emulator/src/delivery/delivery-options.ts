@@ -13,6 +13,7 @@ import type { Journal, JournalEntry } from '../state/journal.ts'
 import { manualValidationMs } from './handshake/handshake.ts'
 import type { ProbationOptions } from './queue/retry-schedule.ts'
 import type { Ingress } from './send/ingress.ts'
+import type { BrokerOptions } from './send/message-brokers.ts'
 import type { StorageQueues } from './send/storage-queues.ts'
 
 /** The parts of the emulator that deliveries use. */
@@ -55,6 +56,8 @@ export interface DeliverySettings {
   readonly deadLetterDelay: number
   readonly deadLetterStore: DeadLetterStore
   readonly storageQueues: StorageQueues | undefined
+  readonly serviceBus: readonly BrokerOptions[]
+  readonly eventHubs: readonly BrokerOptions[]
   /** Delayed delivery to endpoints that keep failing. */
   readonly probation: ProbationOptions | false
   /** The most requests under way for one subscription. */
@@ -77,6 +80,8 @@ export function deliverySettings(options: Partial<DeliverySettings> = {}): Deliv
     deadLetterDelay: options.deadLetterDelay ?? deadLetterDelayMs,
     deadLetterStore: options.deadLetterStore ?? memoryDeadLetterStore,
     storageQueues: options.storageQueues,
+    serviceBus: options.serviceBus ?? [],
+    eventHubs: options.eventHubs ?? [],
     probation: options.probation ?? (retrySchedule ? false : {}),
     concurrency: options.concurrency ?? 64,
     maxPending: options.maxPending ?? 1_000_000,

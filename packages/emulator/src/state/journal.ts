@@ -9,6 +9,8 @@ import type { StateFile } from './state-file.ts'
  */
 export interface TryState {
   readonly attempts: number
+  /** The id that brokers know the event by. */
+  readonly systemId?: string | undefined
   readonly lastAttemptAt?: number | undefined
   readonly lastOutcome?: DeliveryOutcome | undefined
   readonly lastStatus?: number | undefined

@@ -1,6 +1,6 @@
 /** What an operation of the interface is: what goes in and comes out, and what it may ask of an emulator. */
 import type { z } from 'zod'
-import type { EventSubscriptionOptions } from '../config/config-schema.ts'
+import type { EventSubscriptionOptions } from '../config/resource-fields.ts'
 import type { EventSubscription } from '../model/resources/event-subscription.ts'
 import type { RoleGrant } from '../model/resources/resource.ts'
 import type { ReadonlyDeep } from '../model/schemas.ts'

@@ -1,6 +1,6 @@
 /** The requests of the interface: what is checked, and what its OpenAPI document says of them, follows from these schemas. */
 import { z } from 'zod'
-import { eventSubscription } from '../config/config-schema.ts'
+import { eventSubscription } from '../config/resource-fields.ts'
 import type { Members } from '../model/schemas.ts'
 import { publishLimits } from '../topics/parse-published.ts'
 

@@ -1,6 +1,7 @@
 /** One blob endpoint for all accounts: who is meant by path or host name, copies between accounts, and accounts that are not there. */
 import { once } from 'node:events'
-import { request } from 'node:http'
+import http from 'node:http'
+import https from 'node:https'
 import { text } from 'node:stream/consumers'
 import {
   BlobSASPermissions,
@@ -65,14 +66,15 @@ it.each<
   },
 )
 
-/** Puts a blob by hand, with a signature alone. @param place the URL's path without a leading account */
-async function put(blobs: Blobs, host: string, path: string) {
+/** Puts a blob by hand, with a signature alone. */
+async function put(blobs: Blobs, host: string, path: string, protocol = 'http') {
   const { port } = new URL(blobs.storage.blobEndpoint)
   const signed = await blobs.uploads.generateSasUrl({
     permissions: ContainerSASPermissions.parse('w'),
     expiresOn: readable.expiresOn,
   })
-  const sent = request({
+  const sent = (protocol === 'https' ? https : http).request({
+    ...(protocol === 'https' && { ca: blobs.emulator.ca, servername: host }),
     ...{ host: '127.0.0.1', port, method: 'PUT', path: `${path}${new URL(signed).search}` },
     headers: { host: `${host}:${port}`, 'x-ms-blob-type': 'BlockBlob', 'content-length': 5 },
   })
@@ -82,6 +84,13 @@ async function put(blobs: Blobs, host: string, path: string) {
 
 it.each([
   { what: 'the first label of the host', host: `${account}.blob.localhost`, path: '', base: '' },
+  {
+    what: 'the first label of the host, over https',
+    host: `${account}.blob.localhost`,
+    path: '',
+    base: '',
+    protocol: 'https',
+  },
   { what: 'the path, at an address', host: '127.0.0.1', path: `/${account}`, base: `/${account}` },
   { what: 'the path, at a name', host: 'emulator', path: `/${account}`, base: `/${account}` },
   {
@@ -91,15 +100,15 @@ it.each([
     base: `/${account}`,
   },
   { what: 'the path, at the host of Docker', host: 'host.docker.internal', path: `/${account}`, base: `/${account}` },
-])('takes $what for the account', async ({ host, path, base }) => {
+])('takes $what for the account', async ({ host, path, base, protocol = 'http' }) => {
   const blobs = await openBlobs()
-  const answer = await put(blobs, host, `${path}/uploads/b`)
+  const answer = await put(blobs, host, `${path}/uploads/b`, protocol)
   expect([answer.status, answer.body]).toEqual([201, ''])
   expect(await blobs.events()).toMatchObject([
     {
       type: 'Microsoft.Storage.BlobCreated',
       subject: '/blobServices/default/containers/uploads/blobs/b',
-      data: { url: `http://${answer.host}${base}/uploads/b` },
+      data: { url: `${protocol}://${answer.host}${base}/uploads/b` },
     },
   ])
 })

@@ -117,7 +117,7 @@ it('an update to a destination that the emulator does not deliver to drops what 
   expect(state()).toBe('Succeeded')
   expect(emulator.pending).toBe(0)
   const page = Object(await (await fetch(`${emulator.proxy}/emulator/state`)).json())
-  expect(page.events[0].fates).toMatchObject([{ state: 'forgotten', reason: expect.stringContaining('EventHub') }])
+  expect(page.events[0].fates).toMatchObject([{ state: 'forgotten', reason: expect.stringContaining('Event Hubs') }])
 })
 
 it('an update from a webhook to a namespace topic forwards nothing before it succeeded', async () => {

@@ -4,7 +4,13 @@ import { decideRetry, jitter, outcomeOf } from '../../src/delivery/queue/retry-s
 const seconds = (decision: ReturnType<typeof decideRetry>) =>
   'delayMs' in decision ? decision.delayMs / 1000 : decision
 const following = (attempts: number, status: number | undefined, random = 0) =>
-  decideRetry({ status, attempts, maxAttempts: 30, random })
+  decideRetry({
+    status,
+    outcome: status === undefined ? 'SocketError' : outcomeOf(status),
+    attempts,
+    maxAttempts: 30,
+    random,
+  })
 
 describe('the schedule', () => {
   it('waits 10 s, 30 s, 1, 5, 10, 30 min, 1, 3, 6 h, then every 12 h', () => {
@@ -60,7 +66,7 @@ it.each([
 
 it("a schedule of one's own is kept to, and its last pause repeats; what is random is added to it too", () => {
   const own = (attempts: number, random = 0) =>
-    decideRetry({ status: 404, attempts, maxAttempts: 30, random, delays: [100, 200] })
+    decideRetry({ status: 404, outcome: 'NotFound', attempts, maxAttempts: 30, random, delays: [100, 200] })
   expect([own(1), own(2), own(3), own(29)].map((one) => 'delayMs' in one && one.delayMs)).toEqual([100, 200, 200, 200])
   expect(own(1, 0.5)).toEqual({ delayMs: 105 })
 })

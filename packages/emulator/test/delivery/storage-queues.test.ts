@@ -129,9 +129,8 @@ describe('a storage queue', () => {
 })
 
 describe('a destination that the emulator does not deliver to', () => {
-  it.each<{ readonly type: 'EventHub' | 'ServiceBusQueue' | 'StorageQueue'; readonly says: string }>([
-    { type: 'EventHub', says: 'does not deliver to destinations of the type EventHub' },
-    { type: 'ServiceBusQueue', says: 'does not deliver to destinations of the type ServiceBusQueue' },
+  it.each<{ readonly type: 'HybridConnection' | 'StorageQueue'; readonly says: string }>([
+    { type: 'HybridConnection', says: 'does not deliver to destinations of the type HybridConnection' },
     { type: 'StorageQueue', says: 'give storageQueueConnectionString in the configuration' },
   ])('$type is accepted, with a warning', async ({ type, says }) => {
     const emulator = await startEmulator()

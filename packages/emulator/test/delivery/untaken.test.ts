@@ -56,11 +56,11 @@ async function publishTo(
 }
 
 it.each([
-  { what: 'an event hub', destination: hub, because: /does not deliver to destinations of the type EventHub/ },
+  { what: 'an event hub', destination: hub, because: /no connection string of the Event Hubs namespace/ },
   {
     what: 'a Service Bus queue',
     destination: bus,
-    because: /does not deliver to destinations of the type ServiceBusQueue/,
+    because: /no connection string of the Service Bus namespace/,
   },
   { what: 'a storage queue without an account', destination: queue, because: /no storage account to deliver to/ },
   { what: 'a namespace topic that is not there', destination: parcels, because: /its last change failed/ },

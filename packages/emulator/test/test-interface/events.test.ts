@@ -106,7 +106,7 @@ it('says why an event that matches is not served', async () => {
   })
   emulator.raise('orders', orders('1'))
   const { events } = (await call('GET', '/emulator/events')).body
-  const reason = expect.stringContaining('EventHub')
+  const reason = expect.stringContaining('Event Hubs')
   expect(events[0].subscriptions).toMatchObject([{ name: 'hub', state: 'unserved', reason }])
 })
 

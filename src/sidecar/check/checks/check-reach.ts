@@ -13,23 +13,18 @@ export interface DnsOptions {
   readonly url: URL
   /** An emulator answers in the place of Azure. */
   readonly byEmulator: boolean
-  /** The https URL of an emulator that the environment names, and `--emulator` does not. */
-  readonly unused?: string | undefined
   route(): Promise<Route>
 }
 
-export async function checkName({ field, url, byEmulator, unused, route }: DnsOptions): Promise<Finding> {
+export async function checkName({ field, url, byEmulator, route }: DnsOptions): Promise<Finding> {
   const host = url.hostname
   const isEndpoint = field === 'subscriberEndpoint'
   let found: Route
   try {
     found = await route()
   } catch (error) {
-    return failed(`${host} does not resolve (${codeOf(error) ?? 'no answer'})`, {
-      remedy: unused
-        ? `run check with --emulator ${unused}: the emulator answers for public names`
-        : `check the name in ${field}, or make its DNS record:\ndig +short ${host}`,
-    })
+    const remedy = `check the name in ${field}, or make its DNS record:\ndig +short ${host}`
+    return failed(`${host} does not resolve (${codeOf(error) ?? 'no answer'})`, { remedy })
   }
   const addresses = found.targets.map(({ address }) => address)
   const shown = addresses.join(', ') === bareHost(url) ? host : `${host} (${addresses.join(', ')})`

@@ -4,8 +4,7 @@ import { ownDeliveryCredential, splitDeliveryCredentials } from '../../../core/d
 import { eventGridApiVersion } from '../../../core/versions.ts'
 import { showUrl } from '../../../metadata/fields/addresses.ts'
 import { readWholeList } from '../../../provision/arm.ts'
-import { decideUpsert, settingsThatStay, stayingFilters } from '../../../provision/decide.ts'
-import { placeAt, type WantedSubscription } from '../../../provision/needs.ts'
+import { decideUpsert, placeAt, type WantedSubscription } from '../../../provision/decide.ts'
 import { credentialsOf } from '../../../provision/needs-webhook.ts'
 import { isActive, type SubscriptionProperties, webHookOf } from '../../../provision/values.ts'
 import { isRecord } from '../../../support/text/json-text.ts'
@@ -27,67 +26,76 @@ export async function checkEventSubscription(context: InputContext, signal: Abor
 }
 
 function pushFinding(existing: SubscriptionProperties | undefined, context: InputContext): Finding {
-  const { input, wanted } = context
-  const name = input.eventSubscriptionName
+  const name = context.input.eventSubscriptionName
   if (!existing) return missing(name, context)
-  const { provisioningState: state = 'Succeeded' } = existing
-  const again = `${mend(context)}: that writes ${name} anew, which starts another handshake; an init under way does so by itself`
-  if (state === 'AwaitingManualAction') {
-    const { what, fix = '' } = explainFailure({ kind: 'manual', message: state }, context.explainedBy())
-    return failed(`${name} is ${state}: ${what}`, { remedy: `${fix}\n${again}` })
+  if (existing.provisioningState === 'AwaitingManualAction') {
+    const { what, fix = '' } = explainFailure({ kind: 'manual', message: '' }, context.explainedBy())
+    const remedy = `${fix}\n${writtenAnew(name, context)}`
+    return failed(`${name} is AwaitingManualAction: ${what}`, { remedy })
   }
-  const upsert = decideUpsert(existing, wanted())
-  if (upsert.action === 'wait') return changing(name, upsert.state)
-  if (state !== 'Succeeded') {
-    const what = `${name} is ${state}: Event Grid delivers nothing and does not try again by itself`
-    return failed(what, { remedy: again })
-  }
-  if (upsert.action === 'refuse') return different(context)(`${name}: ${upsert.because}`, { remedy: upsert.fix })
-  const faults = [endpointFinding(existing, context) ?? [], credentialFinding(existing, context) ?? []].flat()
-  if (faults.length > 0) return joined(faults)
-  const { deadLetterDestination, deadLetterWithResourceIdentity } = existing
-  const hasDeadLetter = deadLetterDestination ?? deadLetterWithResourceIdentity
-  const finding = joined([
-    ok(`${name} is as the metadata wants it`),
-    ...(upsert.action === 'patch' || upsert.action === 'replace' ? [differing(name, upsert.because, context)] : []),
-    ...(hasDeadLetter ? [] : [warnOfNoDeadLetter(name, "an event that can't be delivered is lost")]),
-  ])
-  return withStaying(finding, existing, wanted())
-}
-
-/** Names what stays in Azure without a field, such as a filter that was removed from the YAML. */
-function withStaying(finding: Finding, existing: SubscriptionProperties, wanted: WantedSubscription): Finding {
-  const staying = stayingFilters(settingsThatStay(existing, wanted))
-  return staying === undefined ? finding : { ...finding, detail: `${finding.detail}\n${staying}` }
+  const hasDeadLetter = existing.deadLetterDestination ?? existing.deadLetterWithResourceIdentity
+  return settingsFinding(name, existing, context, {
+    wanted: context.wanted(),
+    faults: [endpointFinding(existing, context) ?? [], credentialFinding(existing, context) ?? []].flat(),
+    loss: hasDeadLetter ? undefined : "an event that can't be delivered is lost",
+  })
 }
 
 export async function checkPullSubscription(resource: PullResource): Promise<Finding> {
+  const { wanted } = resource
   const name = `${resource.eventSubscriptionName} of ${resource.scope.id}`
   try {
     const existing = await resource.existing()
-    return existing ? pullFinding(name, existing, resource) : missing(name, resource)
+    if (!existing) return missing(name, resource)
+    const { deliveryConfiguration: delivery } = existing
+    // What forwards needs no dead letters: its events wait in the namespace topic.
+    const hasDeadLetter = !delivery || delivery.queue?.deadLetterDestinationWithResourceIdentity !== undefined
+    const loss = hasDeadLetter ? undefined : 'an event that is rejected, or delivered too often, is lost'
+    return settingsFinding(name, existing, resource, { wanted, faults: [], loss })
   } catch (error) {
     return readFinding(error, resource.explainedBy(), `the event subscription ${name}`)
   }
 }
 
-function pullFinding(name: string, existing: SubscriptionProperties, resource: PullResource): Finding {
-  const decision = decideUpsert(existing, resource.wanted)
-  if (decision.action === 'refuse') return different(resource)(`${name}: ${decision.because}`, { remedy: decision.fix })
-  if (decision.action === 'wait') return changing(name, decision.state)
-  const { provisioningState: state = 'Succeeded', deliveryConfiguration: delivery } = existing
-  if (state !== 'Succeeded') {
-    const remedy = `${mend(resource)}: that writes ${name} anew`
-    return failed(`${name} is ${state}: Event Grid does not try again by itself`, { remedy })
-  }
-  if (decision.action !== 'keep') return differing(name, decision.because, resource)
-  // What forwards needs no dead letters: its events wait in the namespace topic.
-  const hasDeadLetter = !delivery || delivery.queue?.deadLetterDestinationWithResourceIdentity !== undefined
-  const finding = hasDeadLetter
-    ? ok(`${name} is as the metadata wants it`)
-    : warnOfNoDeadLetter(name, 'an event that is rejected, or delivered too often, is lost')
-  return withStaying(finding, existing, resource.wanted)
+interface Judged {
+  readonly wanted: WantedSubscription
+  /** What keeps its events from here. */
+  readonly faults: readonly Finding[]
+  /** What becomes of events without a dead-letter destination; absent where there is one. */
+  readonly loss: string | undefined
 }
+
+/** The state, the settings and the dead letters of an event subscription, by push and by pull alike. */
+function settingsFinding(
+  name: string,
+  existing: SubscriptionProperties,
+  resource: Writer,
+  { wanted, faults, loss }: Judged,
+): Finding {
+  const { provisioningState: state = 'Succeeded' } = existing
+  const upsert = decideUpsert(existing, wanted)
+  if (upsert.action === 'wait') {
+    const remedy = 'run check again when the change is done'
+    return warning(`${name} is ${upsert.state}: another change is under way`, { remedy })
+  }
+  if (upsert.action === 'refuse') return different(resource)(`${name}: ${upsert.because}`, { remedy: upsert.fix })
+  if (state !== 'Succeeded') {
+    const what = `${name} is ${state}: Event Grid delivers nothing and does not try again by itself`
+    return failed(what, { remedy: writtenAnew(name, resource) })
+  }
+  if (faults.length > 0) return joined(faults)
+  const findings = [ok(`${name} is as the metadata wants it`)]
+  if (upsert.action !== 'keep')
+    findings.push(warning(`${name} differs from the metadata: ${upsert.because}`, { remedy: mend(resource) }))
+  if (loss !== undefined) {
+    const remedy = 'set deadLetterStorageAccountId and deadLetterContainer'
+    findings.push(warning(`${name} has no dead-letter destination: ${loss}`, { remedy }))
+  }
+  return joined(findings)
+}
+
+const writtenAnew = (name: string, resource: Writer) =>
+  `${mend(resource)}: that writes ${name} anew, which starts another handshake; an init under way does so by itself`
 
 /** A finding if it delivers to another URL. */
 function endpointFinding(existing: SubscriptionProperties, context: InputContext): Finding | undefined {
@@ -141,24 +149,9 @@ const missing = (name: string, { writes }: Writer) =>
         remedy: 'make it, for instance by eventgrid-binding provision',
       })
 
-function changing(name: string, state: string): Finding {
-  const remedy = 'run check again when the change is done'
-  return warning(`${name} is ${state}: another change is under way`, { remedy })
-}
-
-function differing(name: string, because: string, resource: Writer): Finding {
-  return warning(`${name} differs from the metadata: ${because}`, { remedy: mend(resource) })
-}
-
-function warnOfNoDeadLetter(name: string, loss: string): Finding {
-  const remedy = 'set deadLetterStorageAccountId and deadLetterContainer'
-  return warning(`${name} has no dead-letter destination: ${loss}`, { remedy })
-}
-
 /** A warning; `undefined` where a binding runs, where nothing is delivered here, and where that is not known. Never rejects. */
-export async function idleSubscription(context: InputContext): Promise<Finding | undefined> {
+async function idleSubscription(context: InputContext): Promise<Finding | undefined> {
   const { input, mayAsk } = context
-  if (!mayAsk('azure/subscription')) return undefined
   try {
     const [holder, existing] = await Promise.all([context.portHolder(), context.existing()])
     if (holder.kind !== 'check' || !existing || !isActive(existing)) return undefined
@@ -181,7 +174,7 @@ export async function idleSubscription(context: InputContext): Promise<Finding |
 }
 
 /** A warning for each. Where the list can't be read there are none: the event subscription itself may be readable all the same. */
-export async function leftOvers({ input, readArm }: InputContext, signal: AbortSignal): Promise<readonly Finding[]> {
+async function leftOvers({ input, readArm }: InputContext, signal: AbortSignal): Promise<readonly Finding[]> {
   const { scope, eventSubscriptionName, subscriberEndpoint } = input
   const { listPath: path } = placeAt(scope, eventSubscriptionName)
   const get = (page: string) => readArm(page, eventGridApiVersion, signal)

@@ -6,13 +6,12 @@ import { secureContextOf } from '../../../azure/http.ts'
 import type { RenewableCredential } from '../../../azure/token-keeper.ts'
 import { type Endpoints, topicUrl } from '../../../core/endpoints.ts'
 import type { OutputMetadata, PushMetadata } from '../../../metadata/typed/metadata.ts'
-import { readSubscription } from '../../../provision/arm-subscription.ts'
+import { asPermitted, type Detail, readSubscription } from '../../../provision/arm-subscription.ts'
+import { placeAt } from '../../../provision/decide.ts'
 import { failureContext } from '../../../provision/failure-context.ts'
 import { type HandshakeRequest, optionsRequest, validationRequest } from '../../../provision/handshake.ts'
-import { placeAt } from '../../../provision/needs.ts'
 import { wantedWebHook } from '../../../provision/needs-webhook.ts'
 import { bareHost, type ProbeAnswer, probe, type Target, targetsOf } from '../../../support/net/probe.ts'
-import { isForbidden } from '../finding.ts'
 import type { CheckId } from '../report.ts'
 import { actionsOn, once, reachArm, readLimitMs } from './azure-resource.ts'
 import { holdPort } from './own-listener.ts'
@@ -21,9 +20,6 @@ export interface Surroundings {
   readonly endpoints: Endpoints
   /** The https URL of an emulator, which also answers for public names. */
   readonly emulator: string | undefined
-  readonly offline: boolean
-  /** Where a running `serve` or `run` serves its health. */
-  readonly sidecar: URL | undefined
   /** The checks that run: what none of them asks is not asked. */
   readonly selected: ReadonlySet<CheckId>
 }
@@ -74,13 +70,9 @@ export function createInputContext(input: PushMetadata, surroundings: Surroundin
     /** With `provisioning: check` what a client that may only read cannot see is taken for as it should be. */
     existing: once(async () => {
       const limits = { signal, deadline: performance.now() + readLimitMs }
-      try {
-        return await readSubscription(arm(), place, limits)
-      } catch (error) {
-        if (writes || !isForbidden(error)) throw error
-        const existing = await readSubscription(arm(), place, limits, 'plain')
-        return existing && wanted().assumeHidden(existing)
-      }
+      const read = (detail: Detail) => readSubscription(arm(), place, limits, detail)
+      const { found, isPlain } = writes ? { found: await read('whole'), isPlain: false } : await asPermitted(read)
+      return found && isPlain ? wanted().assumeHidden(found) : found
     }),
     async close() {
       const port = await held?.catch(() => undefined)

@@ -1,10 +1,7 @@
-/** The command `check`: it reads components and sample events, and shows each check as it ends. */
-import { optionLines, UsageError } from '../../../support/command-line/options.ts'
+/** The command `check`: it reads components, and shows each check as it ends. */
+import { optionLines } from '../../../support/command-line/options.ts'
 import type { Terminal } from '../../../support/command-line/terminal.ts'
-import { readText } from '../../../support/files/regular-file.ts'
-import { messageOf } from '../../../support/process/error-code.ts'
 import { type CheckObserver, checkComponents } from '../../check/check-components.ts'
-import { isEvent, type SampleEvent } from '../../check/checks/check-event.ts'
 import { countLine, outcomeLines } from '../../check/report.ts'
 import { checkOptions, readCheckOptions } from '../options/check-options.ts'
 import { asked, noneFound, readChecked, warnOfUnclaimed } from '../options/checked-components.ts'
@@ -28,8 +25,7 @@ NODE_EXTRA_CA_CERTS, as for run and serve.
 /** Resolves with 0 where nothing failed, else 1. Throws a UsageError for wrong options, and where there is no component. */
 export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
   const options = readCheckOptions(args)
-  const { emulator, offline, sidecar, selected, json } = options
-  const samples = options.events.flatMap(readSamples)
+  const { emulator, offline, selected, json } = options
   const endpoints = await endpointsOf(offline ? undefined : emulator)
   const read = await readChecked(options)
   const first = asked(read.all, options.component)
@@ -42,8 +38,7 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
     ...options,
     components: first,
     reload: async () => asked((await readChecked(options)).all, options.component),
-    surroundings: { endpoints, emulator: emulator && endpoints.resourceManager, offline, sidecar, selected },
-    samples,
+    surroundings: { endpoints, emulator: emulator && endpoints.resourceManager, selected },
     observer: view?.observer,
   }).finally(() => view?.stop())
   const outcomes = report.components.flatMap(({ checks }) => checks)
@@ -55,19 +50,6 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
   }
   const hasStrictWarning = outcomes.some(({ id, status }) => status === 'warning' && options.strict.has(id))
   return report.ok && !hasStrictWarning ? 0 : 1
-}
-
-function readSamples(file: string): readonly SampleEvent[] {
-  let events: unknown
-  try {
-    events = JSON.parse(readText(file))
-  } catch (error) {
-    throw new UsageError(`--event ${file}: ${messageOf(error)}`, { cause: error })
-  }
-  return [events].flat().map((event: unknown, at, all) => {
-    if (isEvent(event)) return { event, name: all.length === 1 ? file : `${file} [${at}]` }
-    throw new UsageError(`--event ${file}: it must hold an event, or a list of events, with type or eventType`)
-  })
 }
 
 const emulated = 'on the emulator: public names and certificates are not judged as Azure judges them'

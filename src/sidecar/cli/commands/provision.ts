@@ -1,10 +1,5 @@
 /** The command `provision` prints the plan as lines of fields, or carries it out once. */
-import {
-  deliveryTokenAttribute,
-  type PlannedSubscription,
-  planProvision,
-  provisionOnce,
-} from '../../../binding/upkeep/provision-once.ts'
+
 import type { Endpoints } from '../../../core/endpoints.ts'
 import { BindingError, inWords } from '../../../core/errors.ts'
 import { silentLogger } from '../../../core/logger.ts'
@@ -22,6 +17,12 @@ import {
 import { awaitEnd } from '../../../support/command-line/run-command.ts'
 import type { LinePart, Terminal } from '../../../support/command-line/terminal.ts'
 import { durationWords } from '../../../support/time/clock.ts'
+import {
+  deliveryTokenAttribute,
+  type PlannedSubscription,
+  planProvision,
+  provisionOnce,
+} from '../../shared/provision-once.ts'
 import { type UsableComponent, usableComponents } from '../options/checked-components.ts'
 import { chosenOptions, readComponentOptions } from '../options/component-options.ts'
 import { readDuration } from '../options/duration-option.ts'
@@ -161,14 +162,10 @@ const planWords: Readonly<Record<PlannedSubscription['action'], readonly [sign: 
 }
 
 function showPlan(plan: PlannedSubscription, terminal: Terminal): void {
-  const { id, action, because, fix, changes, stays, warnings } = plan
+  const { id, action, because, fix, changes, warnings } = plan
   const [sign, words] = planWords[action]
   terminal.parts([sign, { text: `${id} ${words}${because === undefined ? '' : `: ${because}`}` }])
   for (const one of changes) terminal.parts([changePart(one)])
-  for (const { field, value } of stays) {
-    const text = `    = ${field}: ${JSON.stringify(value)} stays: no field of the component sets it`
-    terminal.parts([{ text, tone: 'faint' }])
-  }
   for (const text of warnings) terminal.parts([{ text: `    ! ${text}`, tone: 'warning' }])
   if (fix !== undefined) for (const line of fix.split('\n')) terminal.line(`    ${line}`)
 }

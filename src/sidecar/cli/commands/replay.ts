@@ -86,7 +86,6 @@ export async function run(
         (options.since === undefined || (time !== undefined && time >= options.since)),
       onProgress: (counts) => terminal.update(progressOf(counts, files.length)),
     }).finally(terminal.finish)
-    if (report.linesWithoutTarget > 0) terminal.line(oldLines(report.linesWithoutTarget))
     for (const one of report.unpublishable) terminal.line(placeOf(one))
     const where = options.dryRun ? ` to ${topicInWords(output, options)}` : ''
     terminal.line(files.length === 0 ? 'no .json file is there: nothing to publish' : summaryOf(report, options, where))
@@ -148,11 +147,6 @@ function withRemedy(error: unknown): unknown {
 
 const topicInWords = ({ topicEndpoint }: OutputMetadata, { emulator }: ReplayCommandOptions) =>
   `${targetName(topicEndpoint, undefined)}${emulator === undefined ? '' : `, as the emulator at ${emulator.url} has it`}`
-
-function oldLines(count: number): string {
-  const lines = count === 1 ? '1 line' : `${count} lines`
-  return `${lines} of the ledgers do not say where to, as version 0.2.0 wrote them: these events may be published again`
-}
 
 async function openOutput(output: OutputMetadata, { emulator }: ReplayCommandOptions) {
   const endpoints = await endpointsOf(emulator)

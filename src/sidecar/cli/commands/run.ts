@@ -1,11 +1,8 @@
-/** The command `run` puts its options, components and application together, and warns of unread files and an open address. */
-import { resolve } from 'node:path'
-import type { Endpoints } from '../../../core/endpoints.ts'
+/** The command `run` puts its options, components and application together, and warns of an open address. */
 import { BindingError } from '../../../core/errors.ts'
 import type { Logger } from '../../../core/logger.ts'
 import { Secret } from '../../../core/secret.ts'
 import { packageVersion } from '../../../core/versions.ts'
-import { otherFiles } from '../../../metadata/component/component-folder.ts'
 import { optionLines, UsageError } from '../../../support/command-line/options.ts'
 import { awaitEnd } from '../../../support/command-line/run-command.ts'
 import { hanging } from '../../../support/command-line/terminal.ts'
@@ -14,8 +11,8 @@ import { createSidecar } from '../../host/sidecar.ts'
 import type { MetricsServer } from '../../shared/health-and-metrics-server.ts'
 import { createLoggers } from '../log-writer.ts'
 import { type ComponentSources, loadSources, readSources } from '../options/component-options.ts'
-import { emulatorEndpoints, followEmulator } from '../options/emulator-option.ts'
-import { type RunOptions, readRunOptions, runOptions } from '../options/run-options.ts'
+import { emulatorEndpoints } from '../options/emulator-option.ts'
+import { readRunOptions, runOptions } from '../options/run-options.ts'
 import { listening, serveMetrics } from '../options/server-options.ts'
 
 export const help = `Usage: eventgrid-binding run [--components DIR|FILE] [--app-port N] [options]
@@ -33,8 +30,6 @@ A first SIGINT or SIGTERM accepts no more events and waits for those that the
 application handles; a second one ends at once.
 `
 
-const maxNamed = 10
-
 /** Runs until a signal, or a request to shut down. Throws a UsageError for wrong options or components. */
 export async function run(args: readonly string[]): Promise<number> {
   const options = readRunOptions(args)
@@ -46,9 +41,8 @@ export async function run(args: readonly string[]): Promise<number> {
   if (typeof sources === 'string') return 0
   const excerptWidth = (process.stderr.columns || 120) - hanging
   const load = (from: ComponentSources) => loadSources(from, options, { excerptWidth })
-  const unread = await unreadNotes(options)
   const loaded = load(sources)
-  const notes = [...loaded.mistakes, ...loaded.notes, ...unread]
+  const notes = [...loaded.mistakes, ...loaded.notes]
   // At the start everything must be right: there is nothing yet to fall back on.
   if (loaded.faults.length > 0) throw new UsageError([...loaded.faults, ...notes].join('\n'))
   const { emulator } = options
@@ -65,7 +59,6 @@ export async function run(args: readonly string[]): Promise<number> {
     onShutdown: () => ending.ask('shutdown'),
   })
   let metricsServer: MetricsServer | undefined
-  let stopFollowing: (() => Promise<void>) | undefined
   try {
     metricsServer = options.metrics && (await serveMetrics(sidecar.observed, options.metrics))
     if (metricsServer) logger.info('health and metrics are served', metricsServer.address)
@@ -77,14 +70,8 @@ export async function run(args: readonly string[]): Promise<number> {
     for (const note of notes) logger.warn(note)
     if (loaded.components.size === 0) logger.warn(`${options.components.join(', ')} holds no component of ours yet`)
     await sidecar.start(loaded)
-    const moved = async (next: Endpoints) => {
-      logger.warn('the emulator was restarted and has another certificate: the components restart too')
-      await sidecar.moveTo(next)
-    }
-    stopFollowing = emulator && endpoints && followEmulator(emulator, endpoints, moved)
     logger.info("ready: Dapr's HTTP API for bindings is served", { url: `${url}/v1.0` })
     const why = await ending.asked
-    void stopFollowing?.()
     logger.info(`${why}: no more events are taken; waiting for those that the application handles`)
     await sidecar.close()
     logger.info('ended')
@@ -95,7 +82,6 @@ export async function run(args: readonly string[]): Promise<number> {
     }
     throw error
   } finally {
-    void stopFollowing?.()
     await sidecar.close()
     await metricsServer?.close()
   }
@@ -105,14 +91,6 @@ function warnOfStrangers(host: string, url: string, logger: Logger): void {
   if (isLoopback(host) || process.env.DAPR_API_TOKEN) return
   const danger = `every client that reaches ${url} may publish and shut this process down`
   logger.warn(`--http-address ${host} without DAPR_API_TOKEN: ${danger}`)
-}
-
-/** Names files that a user may take for components. The secrets file is left out. */
-async function unreadNotes({ components, secrets }: RunOptions): Promise<readonly string[]> {
-  const files = (await otherFiles(components)).filter((file) => resolve(file) !== resolve(secrets ?? ''))
-  const named = files.slice(0, maxNamed)
-  const notes = named.map((file) => `${file} is not read as a component: its name does not end with .yaml or .yml`)
-  return files.length > maxNamed ? [...notes, `and ${files.length - maxNamed} more files`] : notes
 }
 
 const secretOf = (text: string | undefined) => (text ? new Secret(text) : undefined)

@@ -15,34 +15,25 @@ export const checkOptions = {
   strict: texts('ID,...', 'a warning of these checks counts as a failure'),
   wait: text('DURATION', 'repeat failed checks until none fails, for at most this time, such as 2m'),
   'round-trip': flag('publish one event (type eventgrid-binding.check) and wait until it is delivered here'),
-  sidecar: text('URL', 'ask a running serve or run, at its --metrics-port, whether the component is initialised there'),
-  event: texts('FILE', 'a sample event (JSON): do the filters let it pass? Needs no Azure; repeatable'),
   json: flag('the report as JSON (docs/check.md)'),
 }
 
 export function readCheckOptions(args: readonly string[]) {
   const values = parseOptions(withEmulatorUrl(args), checkOptions)
-  const { offline = false, 'round-trip': roundTrip = false, event: events = [] } = values
+  const { offline = false, 'round-trip': roundTrip = false } = values
   if (offline && roundTrip) throw wrongOption('--round-trip publishes an event, which --offline rules out')
-  const sidecar = readSidecar(values.sidecar)
-  if (offline && sidecar) throw wrongOption('--sidecar asks for health, which --offline rules out')
   const words = wordsOf(values.only)
   const only = words.flatMap((word) => idsOf('only', word))
   const skip = wordsOf(values.skip).flatMap((word) => idsOf('skip', word))
 
   /** Why a check cannot run, for lack of an option or because of `--offline`. */
   function lacks(id: CheckId): string | undefined {
-    const option = optionOf.get(id)
-    if (option && (values[option] ?? false) === false) return `${id} needs --${option}`
+    if (id === 'round-trip/event' && !roundTrip) return `${id} needs --round-trip`
     return offline && !isOffline(id) ? `--offline rules out ${id}` : undefined
   }
 
-  /** A sample event alone selects the files and the filters. */
-  function isSelected(id: CheckId): boolean {
-    if (lacks(id) !== undefined || skip.includes(id)) return false
-    if (only.length > 0) return only.includes(id)
-    return id.startsWith('files/') || id === 'filters/event' || offline || roundTrip || events.length === 0
-  }
+  const isSelected = (id: CheckId) =>
+    lacks(id) === undefined && !skip.includes(id) && (only.length === 0 || only.includes(id))
 
   for (const word of words) {
     const whys = idsOf('only', word).map(lacks)
@@ -54,9 +45,7 @@ export function readCheckOptions(args: readonly string[]) {
   return {
     ...readComponentOptions(values),
     roundTrip,
-    events,
     offline,
-    sidecar,
     emulator: readEmulatorOptions(values),
     selected,
     strict: new Set(wordsOf(values.strict).flatMap((word) => idsOf('strict', word))),
@@ -65,21 +54,7 @@ export function readCheckOptions(args: readonly string[]) {
   }
 }
 
-function readSidecar(value: string | undefined): URL | undefined {
-  if (value === undefined) return undefined
-  const url = URL.parse(value)
-  if (url && /^https?:$/.test(url.protocol)) return url
-  throw wrongOption(`--sidecar takes a URL such as http://127.0.0.1:9464, not ${JSON.stringify(value)}`)
-}
-
-/** The options that checks need. */
-const optionOf: ReadonlyMap<CheckId, 'sidecar' | 'event' | 'round-trip'> = new Map([
-  ['machine/sidecar', 'sidecar'],
-  ['filters/event', 'event'],
-  ['round-trip/event', 'round-trip'],
-])
-
-const isOffline = (id: CheckId) => /^files\/|^machine\/port$|^filters\/event$/.test(id)
+const isOffline = (id: CheckId) => /^files\/|^machine\/port$/.test(id)
 
 const wordsOf = (given: readonly string[] = []) => given.flatMap((value) => value.split(',')).map((word) => word.trim())
 

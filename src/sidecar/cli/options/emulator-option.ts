@@ -1,4 +1,4 @@
-/** `--emulator` and `--ca` lead a command to an emulator: its endpoints and certificate are fetched, and a restart is noticed. */
+/** `--emulator` and `--ca` lead a command to an emulator, whose endpoints and certificate are fetched. */
 import http from 'node:http'
 import https from 'node:https'
 import { isIP } from 'node:net'
@@ -10,7 +10,6 @@ import { readRegularFileSync } from '../../../support/files/regular-file.ts'
 import { isLoopback } from '../../../support/net/hosts.ts'
 import { messageOf } from '../../../support/process/error-code.ts'
 import { isRecord } from '../../../support/text/json-text.ts'
-import { watchState } from '../../../support/time/watch-state.ts'
 
 export const defaultEmulator = 'https://127.0.0.1:4430'
 
@@ -18,7 +17,6 @@ export const defaultEmulator = 'https://127.0.0.1:4430'
 const endpointsPath = '/emulator/endpoints'
 
 const limitMs = 5_000
-const followMs = 1_000
 
 export const emulatorOptions = {
   emulator: text(
@@ -90,20 +88,6 @@ export async function emulatorEndpoints({ url, ca: caFile }: EmulatorAddress): P
 /** Where Azure is: an emulator where one is named, else as the environment says. */
 export const endpointsOf = async (emulator: EmulatorAddress | undefined): Promise<Endpoints> =>
   emulator ? emulatorEndpoints(emulator) : endpointsFromEnvironment(process.env)
-
-/**
- * Calls back with the endpoints of an emulator that was started anew: it has made another certificate. Its first answer was
- * trusted because it came from this machine, and so are these. Returns a function that stops. With `--ca` nothing is followed.
- */
-export function followEmulator(
-  address: EmulatorAddress,
-  known: Endpoints,
-  changed: (endpoints: Endpoints) => Promise<void>,
-): () => Promise<void> {
-  if (address.ca !== undefined) return async () => {}
-  const read = (): Promise<Endpoints> => emulatorEndpoints(address)
-  return watchState({ read, known, changed, intervalMs: followMs })
-}
 
 function readAuthority(file: string): string {
   try {

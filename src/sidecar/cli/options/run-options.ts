@@ -63,8 +63,6 @@ export const runOptions = {
   ...logOptions,
 }
 
-export type RunOptions = ReturnType<typeof readRunOptions>
-
 /** Options that have no effect without another one. Alone they are refused. */
 const dependent = [
   ['app-address', 'app-port'],

@@ -100,10 +100,6 @@ it('finds nothing to mend after init, where there is a dead-letter destination',
   const { said, status } = await world.check()
   expect(said('azure/subscription')).toMatch(/^(later of \S+ is as the metadata wants it\s*){2}$/)
   expect(status['azure/subscription']).toBe('ok')
-  world.pullAsClient({ scope, eventSubscriptionName: 'later' })
-  expect((await world.check('--only', 'azure/subscription')).said('azure/subscription')).toContain(
-    'stays in Azure, for no field of the component sets it: filter.subjectBeginsWith',
-  )
 })
 
 it('warns of settings that differ, and of rights that the client lacks but does not need to receive', async () => {
@@ -111,7 +107,7 @@ it('warns of settings that differ, and of rights that the client lacks but does 
   world.pullAsClient({ includedEventTypes: 'order.placed' })
   const other = await world.check('--only', 'azure/subscription')
   expect(other.said('azure/subscription')).toContain(
-    'differs from the metadata: other filtersConfiguration (includedEventTypes)',
+    'differs from the metadata: other filtersConfiguration.includedEventTypes',
   )
   world.emulator.removeRole(world.emulator.clientId, 'EventGrid Contributor')
   const { code, idsThat, said } = await world.check()

@@ -14,10 +14,9 @@ it('fails where the topic takes no event in time, and leaves no promise that rej
   if (!component) throw new Error('the folder has no component')
   const { signal } = new AbortController()
   const { checks, close } = componentChecks({
-    ...{ component, signal, portTakenBy: undefined, samples: [], roundTrip: true },
+    ...{ component, signal, portTakenBy: undefined, roundTrip: true },
     surroundings: {
-      ...{ endpoints: emulator.endpoints, emulator: emulator.endpoints.resourceManager, offline: false },
-      sidecar: undefined,
+      ...{ endpoints: emulator.endpoints, emulator: emulator.endpoints.resourceManager },
       selected: new Set(checkIds),
     },
   })

@@ -70,8 +70,6 @@ it('creates the event subscription once, keeps it, and keeps what an operator ha
   write()
   expect((await provision()).text).toContain('as it should be')
   expect(existing()?.properties.filter).toMatchObject({ subjectBeginsWith: '/shop' })
-  const stays = '= filter.subjectBeginsWith: "/shop" stays: no field of the component sets it'
-  expect(await provision('--dry-run')).toEqual({ code: 0, text: expect.stringContaining(stays) })
 })
 
 it('asks Event Grid by one api-version, and shows and loses nothing of what only that has', async () => {
@@ -85,8 +83,7 @@ it('asks Event Grid by one api-version, and shows and loses nothing of what only
   await emulator.idle()
   write({ maxEventsPerBatch: '7' })
   const { code, text } = await provision('--dry-run')
-  expect(code).toBe(3)
-  expect(text).toContain('= destination.properties.minimumTlsVersionAllowed: "1.2" stays')
+  expect([code, text]).toEqual([3, expect.not.stringContaining('minimumTlsVersionAllowed')])
   expect((await provision()).text).toContain('✓ the event subscription is updated')
   expect(webHookOf(emulator)).toMatchObject({ maxEventsPerBatch: 7, minimumTlsVersionAllowed: '1.2' })
   const asked = emulator.records.requests.filter(({ url }) => /eventSubscriptions/.test(url)).map(({ url }) => url)

@@ -80,7 +80,7 @@ export function createAttemptResults(subscriptionId: string, options: AttemptRes
         return { outcome: 'delivered' }
       }
       const delays = settings.retrySchedule
-      const decision = decideRetry({ status, attempts, maxAttempts, random: options.random(), delays })
+      const decision = decideRetry({ status, outcome, attempts, maxAttempts, random: options.random(), delays })
       if ('giveUp' in decision) {
         for (const event of batch) giveUp(subscription, event, decision.giveUp)
         return { outcome: 'given up' }
@@ -109,8 +109,9 @@ export function createAttemptResults(subscriptionId: string, options: AttemptRes
   }
 }
 
-const attemptsOf = ({ attempts, lastAttemptAt, lastOutcome, lastStatus }: PendingEvent) => ({
+const attemptsOf = ({ attempts, systemId, lastAttemptAt, lastOutcome, lastStatus }: PendingEvent) => ({
   attempts,
+  systemId,
   lastAttemptAt,
   lastOutcome,
   lastStatus,

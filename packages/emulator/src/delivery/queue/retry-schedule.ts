@@ -28,6 +28,14 @@ const final: ReadonlySet<number> = new Set([400, 401, 403, 413])
 // The page lists 404 for Azure resources only; for webhooks it is treated the same, as an older page said.
 const minDelay: Readonly<Record<number, number>> = { 404: 5 * minute, 408: 2 * minute, 503: 30 * second }
 
+/** Outcomes at Azure resources that answer without a status: those after which there is no further attempt, and pauses (the same page). */
+const finalOutcomes: ReadonlySet<DeliveryOutcome> = new Set(['BadRequest', 'PayloadTooLarge'])
+const resourceDelay: Readonly<Partial<Record<DeliveryOutcome, number>>> = {
+  Unauthorized: 5 * minute,
+  NotFound: 5 * minute,
+  Busy: 30 * second,
+}
+
 const outcomes: Readonly<Record<number, DeliveryOutcome>> = {
   400: 'BadRequest',
   401: 'Unauthorized',
@@ -46,8 +54,9 @@ export function outcomeOf(status: number): DeliveryOutcome {
 
 /** A failed attempt, and the rules for the next one. */
 export interface FailedAttempt {
-  /** The answer's status; undefined without an answer. */
+  /** The answer's status; undefined without an answer by HTTP. */
   readonly status?: number | undefined
+  readonly outcome: DeliveryOutcome
   /** Number of attempts, this one included. */
   readonly attempts: number
   readonly maxAttempts: number
@@ -64,12 +73,14 @@ export type RetryDecision = { readonly delayMs: number } | { readonly giveUp: Gi
 
 /** Decides what follows a failed attempt. Event Grid checks the time to live only when the next attempt is due. */
 export function decideRetry(failed: FailedAttempt): RetryDecision {
-  if (failed.status !== undefined && final.has(failed.status)) return { giveUp: 'UndeliverableDueToClientError' }
+  const { status, outcome } = failed
+  const isFinal = status === undefined ? finalOutcomes.has(outcome) : final.has(status)
+  if (isFinal) return { giveUp: 'UndeliverableDueToClientError' }
   if (failed.attempts >= failed.maxAttempts) return { giveUp: 'MaxDeliveryAttemptsExceeded' }
   const delays = failed.delays ?? documentedRetryDelays
   const scheduled = delays[Math.min(failed.attempts, delays.length) - 1] ?? 10 * second
-  const min = failed.delays || failed.status === undefined ? 0 : (minDelay[failed.status] ?? 10 * second)
-  return { delayMs: Math.round(Math.max(scheduled, min) * (1 + jitter * failed.random)) }
+  const least = status === undefined ? (resourceDelay[outcome] ?? 0) : (minDelay[status] ?? 10 * second)
+  return { delayMs: Math.round(Math.max(scheduled, failed.delays ? 0 : least) * (1 + jitter * failed.random)) }
 }
 
 /** How long deliveries to an endpoint pause after an outcome, in milliseconds (Event Grid: delivery-and-retry). */
@@ -79,6 +90,8 @@ export const documentedProbation: Readonly<Partial<Record<DeliveryOutcome, numbe
   SocketError: 30 * second,
   NotFound: 5 * minute,
   ResolutionError: 5 * minute,
+  Disabled: 5 * minute,
+  Full: 5 * minute,
   Unauthorized: 5 * minute,
   Forbidden: 5 * minute,
 }

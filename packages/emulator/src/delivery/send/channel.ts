@@ -13,6 +13,8 @@ export interface PendingEvent {
   readonly acceptedAt: number
   /** Delivery attempts so far. */
   attempts: number
+  /** The id that brokers know the event by; made for its first attempt at one. */
+  systemId?: string | undefined
   lastAttemptAt?: number | undefined
   lastOutcome?: DeliveryOutcome | undefined
   lastStatus?: number | undefined
@@ -21,6 +23,9 @@ export interface PendingEvent {
   /** The subscriber answered late while the event waited: there is no next attempt. */
   answered?: boolean
 }
+
+/** How an attempt without an HTTP status failed: without any answer, or with what a broker answered. */
+export type FailureOutcome = Exclude<DeliveryOutcome, 'Delivered' | 'Probation'>
 
 /** The result of a request. Requests never throw. */
 export interface WebhookResult {
@@ -35,7 +40,7 @@ export interface WebhookResult {
   /** What the answer means, where its status does not say it. */
   readonly hint?: string
   readonly failure?: {
-    readonly outcome: 'TimedOut' | 'SocketError' | 'ResolutionError' | 'Aborted'
+    readonly outcome: FailureOutcome
     readonly message: string
     /** Advice for the emulator's user, where there is any. */
     readonly hint?: string | undefined

@@ -28,7 +28,7 @@ export function deliverySchemaOf(subscription: EventSubscription): DeliverySchem
 }
 
 /** The body's media type. For batches of CloudEvents it is that of their specification; no capture of one was found. */
-function contentTypeOf(schema: DeliverySchema, form: 'single' | 'batch'): string {
+export function contentTypeOf(schema: DeliverySchema, form: 'single' | 'batch'): string {
   if (schema !== 'CloudEventSchemaV1_0') return 'application/json; charset=utf-8'
   return `application/cloudevents${form === 'batch' ? '-batch' : ''}+json; charset=utf-8`
 }
@@ -38,29 +38,41 @@ export function bodyOf(schema: DeliverySchema, form: 'single' | 'batch', events:
   return form === 'single' && schema === 'CloudEventSchemaV1_0' ? events.join() : `[${events.join(',')}]`
 }
 
-/** The headers of a delivery, in the spelling of the captures (Event Grid: message-headers). */
-export function deliveryHeaders(delivery: {
+interface DeliveredEvent {
   readonly subscription: EventSubscription
-  readonly form: 'single' | 'batch'
   /** The first event of the batch, for `aeg-data-version` and the dynamic attributes. */
   readonly event: AcceptedEvent
   /** Number of attempts before this one. */
   readonly deliveryCount: number
-  readonly bearerToken?: string | undefined
-}): Record<string, string> {
-  const { subscription, event, bearerToken } = delivery
-  const schema = deliverySchemaOf(subscription)
-  const cloudEvents = schema === 'CloudEventSchemaV1_0'
-  const headers: Record<string, string> = {
-    'content-type': contentTypeOf(schema, delivery.form),
-    'accept-encoding': 'gzip, deflate',
+}
+
+/** What each delivery says of its event, in the spelling of the captures (Event Grid: message-headers). */
+export function eventHeaders({ subscription, event, deliveryCount }: DeliveredEvent) {
+  const cloudEvents = deliverySchemaOf(subscription) === 'CloudEventSchemaV1_0'
+  return {
     'aeg-subscription-name': subscription.name.toUpperCase(),
-    'aeg-delivery-count': String(delivery.deliveryCount),
+    'aeg-delivery-count': String(deliveryCount),
     'aeg-data-version': cloudEvents ? '' : eventDataVersion(event),
     'aeg-metadata-version': '1',
     'aeg-event-type': 'Notification',
   }
-  if (cloudEvents) headers.origin = eventGridOrigin
+}
+
+interface DeliveryRequest extends DeliveredEvent {
+  readonly form: 'single' | 'batch'
+  readonly bearerToken?: string | undefined
+}
+
+/** The headers of a delivery by HTTP. */
+export function deliveryHeaders(delivery: DeliveryRequest): Record<string, string> {
+  const { subscription, event, bearerToken } = delivery
+  const schema = deliverySchemaOf(subscription)
+  const headers: Record<string, string> = {
+    'content-type': contentTypeOf(schema, delivery.form),
+    'accept-encoding': 'gzip, deflate',
+    ...eventHeaders(delivery),
+  }
+  if (schema === 'CloudEventSchemaV1_0') headers.origin = eventGridOrigin
   for (const { name, value } of deliveryAttributeValues(subscription, event)) {
     if (/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) headers[name] = value
   }
@@ -104,8 +116,9 @@ export function shownSentHeaders(
 }
 
 /** The URL for records: user info and query may hold a key. */
-export function shownUrl({ origin, pathname, search }: URL): string {
-  return search ? `${origin}${pathname}?${secretText}` : `${origin}${pathname}`
+export function shownUrl({ protocol, host, pathname, search }: URL): string {
+  // A URL of the scheme sb has no origin.
+  return `${protocol}//${host}${pathname}${search ? `?${secretText}` : ''}`
 }
 
 /** What a subscriber answered, for records: cookies, and what it repeats of the queries of its URLs, are redacted. */

@@ -1,7 +1,8 @@
 /** Which kinds of destination the emulator delivers to: the channel of each, or why there is none. */
-import { destinationOf, type EventSubscription } from '../../model/resources/event-subscription.ts'
+import { deliveredBy, destinationOf, type EventSubscription } from '../../model/resources/event-subscription.ts'
 import type { DeliveryOptions } from '../delivery-options.ts'
 import type { Channel } from './channel.ts'
+import { createBrokerChannels } from './message-brokers.ts'
 import { createStorageQueueChannels } from './storage-queues.ts'
 import { createWebhookChannels } from './webhook-channel.ts'
 import type { WebhookClient } from './webhook-client.ts'
@@ -13,6 +14,7 @@ export type Channels = (subscription: EventSubscription) => Channel | undefined
 export function createDestinations(options: DeliveryOptions, client: WebhookClient) {
   const webhooks = createWebhookChannels(options, client)
   const storageQueues = createStorageQueueChannels(options.settings.storageQueues)
+  const brokers = createBrokerChannels(options.settings)
   // A subscription is immutable, so that its channel is made once.
   const known = new WeakMap<EventSubscription, Channel | string>()
 
@@ -24,6 +26,11 @@ export function createDestinations(options: DeliveryOptions, client: WebhookClie
         return webhooks(subscription, destination.properties)
       case 'StorageQueue':
         return storageQueues(subscription, destination.properties)
+      case 'ServiceBusQueue':
+      case 'ServiceBusTopic':
+        return brokers.channel('serviceBus', subscription, destination.properties.resourceId)
+      case 'EventHub':
+        return brokers.channel('eventHubs', subscription, destination.properties.resourceId)
       // A namespace topic gets its events by forwarding.
       case 'NamespaceTopic':
       case undefined:
@@ -49,5 +56,16 @@ export function createDestinations(options: DeliveryOptions, client: WebhookClie
       const found = find(subscription)
       return typeof found === 'string' ? found : undefined
     },
+    /** Closes the connections of destinations that no event subscription has any more. */
+    closeUnused(): void {
+      brokers.closeOthers(() => {
+        const all = options.store.subscriptions.all().flatMap((stored) => [stored, deliveredBy(stored) ?? stored])
+        return all.flatMap(({ properties }) => {
+          const destination = destinationOf(properties)?.properties ?? {}
+          return 'resourceId' in destination ? [String(destination.resourceId)] : []
+        })
+      })
+    },
+    close: brokers.close,
   }
 }

@@ -2,7 +2,7 @@
 // base64, message time to live.
 import type { QueueServiceClient } from '@azure/storage-queue'
 import { messageOf } from '../../../../../src/support/process/error-code.ts'
-import { requirePackage } from '../../../../../src/support/process/runtime.ts'
+import { requirePackage } from '../../../../../src/support/process/require-package.ts'
 import { deliveredText } from '../../model/events/accepted-event.ts'
 import type { DestinationProperties } from '../../model/resources/destination.ts'
 import type { EventSubscription } from '../../model/resources/event-subscription.ts'

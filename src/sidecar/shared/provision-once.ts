@@ -1,11 +1,12 @@
 /** What `init` does with the event subscription, once and without a listener. */
+
+import type { SideOptions } from '../../binding/side.ts'
+import type { SubscriptionControl } from '../../binding/upkeep/subscription-control.ts'
 import { deliveryTokenHeader, ownDeliveryCredential } from '../../core/delivery-credential.ts'
 import type { Secret } from '../../core/secret.ts'
 import type { ParsedMetadata, PushMetadata } from '../../metadata/typed/metadata.ts'
 import type { FailedAttempt, UpsertOutcome } from '../../provision/attempts.ts'
-import type { FieldChange, StayingSetting, Upsert } from '../../provision/decide.ts'
-import type { SideOptions } from '../side-options.ts'
-import type { SubscriptionControl } from './subscription-control.ts'
+import type { FieldChange, Upsert } from '../../provision/decide.ts'
 
 /** The sides of a component that have event subscriptions, as `parseMetadata` gives them. */
 export type ProvisionedSides = Pick<ParsedMetadata, 'push' | 'pull'>
@@ -27,8 +28,6 @@ export interface PlannedSubscription {
   readonly fix?: string
   /** Empty with `keep`, `wait` and `refuse`. */
   readonly changes: readonly FieldChange[]
-  /** What somebody set in Azure, or a field that is gone from the metadata, and a write would leave. Empty with `refuse`. */
-  readonly stays: readonly StayingSetting[]
   /** What a write would take from somebody, and what could not be compared, a sentence each. */
   readonly warnings: readonly string[]
 }
@@ -45,9 +44,9 @@ export async function planProvision(
 ): Promise<readonly PlannedSubscription[]> {
   const control = await connect(sides, options)
   const plans = await control.plan(howOf(options))
-  return plans.map(({ id, upsert, stays, isPlain }) => {
+  return plans.map(({ id, upsert, isPlain }) => {
     const { warnings, ...more } = { changes: [], warnings: [], ...shown(upsert) }
-    return { id, stays, ...more, warnings: isPlain ? [...warnings, notCompared] : warnings }
+    return { id, ...more, warnings: isPlain ? [...warnings, notCompared] : warnings }
   })
 }
 
@@ -77,7 +76,7 @@ const howOf = ({ signal, onAttempt }: ProvisionOptions) =>
   ({ patience: 'timeout', signal, ...(onAttempt && { onAttempt }) }) as const
 
 async function connect({ push, pull }: ProvisionedSides, options: ProvisionOptions): Promise<SubscriptionControl> {
-  const { connectNamespace, connectSubscription } = await import('./subscription-control.ts')
+  const { connectNamespace, connectSubscription } = await import('../../binding/upkeep/subscription-control.ts')
   if (push) return connectSubscription({ ...options, input: push })
   if (pull) return connectNamespace(pull, options)
   throw new TypeError('the component has no input side')

@@ -1,10 +1,6 @@
 import { inspect } from 'node:util'
-import cors from '@fastify/cors'
-import helmet from '@fastify/helmet'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { Binding, BindingError, type BindingOptions, type FastifyHook } from '../../src/index.ts'
-import { captureLog } from '../support/captured-log.ts'
-import { queue } from '../support/open-pull.ts'
+import { Binding, BindingError } from '../../src/index.ts'
 import { startEmulator } from '../support/start-emulator.ts'
 
 /** What a program in JavaScript may write, which the compiler would refuse. */
@@ -24,7 +20,7 @@ describe('new Binding', () => {
     ['endpoints that are none', { endpoints: 'https://x' }, 'endpoints must be an object'],
     ['a slip in endpoints', { endpoints: { authority: 'x' } }, 'no "authority"'],
     ['an endpoint that is no text', { endpoints: { authorityHost: 5 } }, 'authorityHost must be'],
-    ['a path for certificates', { endpoints: { ca: '/etc/ca.pem' } }, 'ca must hold certif'],
+    ['a path for certificates', { endpoints: { ca: '/etc/ca.pem' } }, 'ca must be certif'],
     ['a function for options', [handler], 'the options of Binding must be an object'],
   ])('refuses %s with a TypeError', (_name, options, said) => {
     expect(() => new Binding(untyped(options))).toThrow(TypeError)
@@ -163,42 +159,4 @@ it('gives the logger no second argument for a line without fields: console would
 it('shows a fix only where there is one', () => {
   expect(inspect(new BindingError('TIMEOUT', { what: 'w' }))).not.toContain('fix')
   expect(new BindingError('TIMEOUT', { what: 'w', fix: 'do it' }).fix).toBe('do it')
-})
-
-it.each([
-  { name: '@fastify/helmet', plugin: helmet },
-  { name: '@fastify/cors', plugin: cors },
-  { name: 'a plugin without a mark', plugin: async (_server: unknown, _options: unknown) => {} },
-])('the option fastify says how to register $name, which is a plugin', ({ plugin }) => {
-  const make = () => new Binding({ fastify: plugin as unknown as FastifyHook })
-  expect(make).toThrow(TypeError)
-  expect(make).toThrow('write (server) => server.register(plugin)')
-})
-
-it.each<{ name: string; options: BindingOptions; pick: readonly string[]; warns: readonly string[] }>([
-  { name: 'output alone', options: { fastify: () => {} }, pick: ['topicEndpoint', 'accessKey'], warns: ['fastify'] },
-  { name: 'pull', options: { fastify: () => {} }, pick: [], warns: ['fastify'] },
-  {
-    name: 'keys alone',
-    options: { credential: { getToken: async () => null } },
-    pick: ['topicEndpoint', 'accessKey'],
-    warns: ['credential'],
-  },
-])('an option that does nothing for $name is a warning, once', async ({ options, pick, warns }) => {
-  const emulator = await startEmulator({ namespaces: queue })
-  const log = captureLog()
-  const binding = new Binding({ endpoints: emulator.endpoints, logger: log, onEvent: handler, ...options })
-  onTestFinished(() => binding.close())
-  const { endpoint: topicEndpoint, key: accessKey } = emulator.topic()
-  const topic = emulator.namespaceTopic()
-  const byKey = {
-    ...{ deliveryMode: 'pull', namespaceTopic: topic.id, namespaceEndpoint: topic.namespaceEndpoint },
-    ...{ namespaceKey: topic.key, eventSubscriptionName: 'app' },
-  }
-  const properties = pick.length > 0 ? { topicEndpoint, accessKey } : byKey
-  await binding.init(properties)
-  await binding.update(properties)
-  expect(log.lines.filter(({ level }) => level === 'warn').map(({ message }) => message)).toEqual(
-    warns.map((option) => expect.stringMatching(`^the option ${option} does nothing: `)),
-  )
 })

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { parseAdvancedFilters } from '../../../src/metadata/fields/advanced-filters.ts'
 import { BrokenRule } from '../../../src/metadata/fields/faults.ts'
+import { parseAdvancedFilters } from '../../../src/metadata/fields/subscription-settings.ts'
 
 const key = 'data.n'
 const texts = ['a', '']

@@ -1,0 +1,48 @@
+/** The TypeErrors for options of Binding and its functions that are unknown or of another form: for callers without TypeScript. */
+import { checkLogger } from '../core/logger.ts'
+import { checkValues, mustBe, mustHave, type OptionCheck } from '../support/process/option-checks.ts'
+import { isRecord } from '../support/text/json-text.ts'
+
+const isText = (value: unknown) => typeof value === 'string'
+const isPem = (value: unknown) => typeof value === 'string' && value.includes('CERTIFICATE-----')
+const isListOfSides = (value: unknown) =>
+  Array.isArray(value) && value.every((side) => side === 'input' || side === 'output')
+
+const text = mustBe('a text', isText)
+const aFunction = mustBe('a function', (value) => typeof value === 'function')
+const signal = mustBe('an AbortSignal', (value) => value instanceof AbortSignal)
+const sides = mustBe(`a list of 'input' and 'output'`, isListOfSides)
+const ca = mustBe('certificates in PEM: the text of the file, not its path', isPem)
+const endpoints = { resourceManager: text, authorityHost: text, ca, topics: text }
+
+const checks = {
+  Binding: {
+    onEvent: checkHandler,
+    onError: aFunction,
+    logger: checkLogger,
+    credential: mustHave('getToken'),
+    endpoints: (name, value) => checkValues(name, value, endpoints),
+    fastify: aFunction,
+  },
+  init: {
+    signal,
+    sides,
+    subscription: mustBe(`'wait' or 'background'`, (value) => value === 'wait' || value === 'background'),
+  },
+  update: { signal, sides },
+  close: { sides },
+  invoke: { metadata: mustBe('an object of texts', isRecord), signal },
+} as const satisfies Readonly<Record<string, Readonly<Record<string, OptionCheck>>>>
+
+/** @throws TypeError for an unknown option or an invalid value */
+export const checkOptions = (receiver: keyof typeof checks, options: unknown): void =>
+  checkValues(`the options of ${receiver}`, options, checks[receiver])
+
+/** @throws TypeError for a handler that is not a function, or is a generator function; `undefined` is fine */
+export function checkHandler(name: string, handler: unknown): void {
+  if (handler === undefined) return
+  aFunction(name, handler)
+  // A call of it runs none of its code and throws nothing, so the event would be acknowledged.
+  if (/Generator/.test(Object.prototype.toString.call(handler)))
+    throw new TypeError(`${name} must not be a generator function: calling it handles no event`)
+}
