@@ -34,7 +34,6 @@ export {
   type Fallback,
   type RouteOptions,
   routeEvents,
-  type SchemaIssue,
   type SchemaResult,
   type StandardSchema,
   type SystemEventName,
@@ -71,3 +70,4 @@ export {
 export type { Secrets } from './metadata/load/secret-stores.ts'
 export type { SecretsByStore } from './metadata/load/secrets.ts'
 export type { PullCounts } from './receiver/pull-counts.ts'
+export type { SchemaIssue } from './support/process/error-code.ts'

@@ -142,7 +142,7 @@ function askForGrpc(): void {
 
 /** The Azure SDKs for destinations are not installed: whoever asks for one is told what to install. */
 function askForDestinations(): void {
-  const broker = '[{ connectionString: Endpoint=sb://localhost }]'
+  const broker = '[{ connectionString: Endpoint=sb://localhost;SharedAccessKeyName=a;SharedAccessKey=b }]'
   for (const [field, name] of [
     ['deadLetterConnectionString: UseDevelopmentStorage=true', '@azure/storage-blob'],
     ['storageQueueConnectionString: UseDevelopmentStorage=true', '@azure/storage-queue'],

@@ -123,7 +123,7 @@ function connect(
     case 'clientSecret':
       return new ClientSecretCredential(metadata.tenantId, metadata.clientId, metadata.clientSecret.reveal(), entra)
     case 'managedIdentity':
-      // A pod with workload identity has no identity endpoint, and this name for it is usual.
+      // A pod with workload identity has no identity endpoint, and users write managedIdentity for such a pod too.
       return process.env.AZURE_FEDERATED_TOKEN_FILE && process.env.AZURE_TENANT_ID
         ? new WorkloadIdentityCredential({ ...entra, ...client })
         : createManagedIdentity(metadata.clientId, observedClient)
@@ -165,7 +165,7 @@ const limit = createAnswerLimitPolicy({ maxBytes: maxAnswerBytes, longer: 'fail'
 /**
  * Sends the requests for a token, remembers how each went, and ends those that no caller waits for, which would keep the process alive.
  * The identity library has one error for a closed port, an untrusted certificate and an unknown tenant; only the last is final. Below
- * all its policies, because it replaces those of a caller for a managed identity.
+ * all policies of that library, because the library replaces those of a caller for a managed identity.
  */
 const observedClient: HttpClient = {
   async sendRequest(request) {

@@ -165,10 +165,9 @@ export function readBounded(stream: NodeJS.ReadableStream, { maxBytes, longer }:
   })
 }
 
-/** A process needs one context; a test needs one for each emulator. */
-const maxContexts = 8
-const contexts = new Map<string, SecureContext>()
-const agents = new WeakMap<SecureContext, Agent>()
+/** A process needs one; a test needs one for each emulator. */
+const maxTrusts = 8
+const trusts = new Map<string, { readonly secureContext: SecureContext; readonly agent: Agent }>()
 
 /**
  * The policy that makes a client trust `endpoints.ca`, also through a proxy, and go past the proxy where NO_PROXY says so. Connections are
@@ -202,15 +201,9 @@ export function openConnections(endpoints: Endpoints, { isPlain = false } = {}) 
 
 /** Sends a request past the proxy where it has to go past, and by the agent that trusts `endpoints.ca`. */
 export function route(request: PipelineRequest, endpoints: Endpoints): void {
-  const secureContext = secureContextOf(endpoints)
-  if (!secureContext) {
-    passProxy(request)
-    return
-  }
-  const agent = agents.get(secureContext) ?? new Agent({ keepAlive: true, secureContext })
-  agents.set(secureContext, agent)
+  const trust = trustOf(endpoints)
   // A managed identity is asked over plain http.
-  if (request.url.startsWith('https:')) sendBy(request, agent, secureContext)
+  if (trust && request.url.startsWith('https:')) sendBy(request, trust.agent, trust.secureContext)
   else passProxy(request)
 }
 
@@ -236,14 +229,17 @@ function sendBy(request: PipelineRequest, agent: HttpAgent, secureContext: Secur
  * because parsing all those certificates takes 13 ms, and an agent that is given them as `ca` parses them for each
  * connection and joins them to a text for each request.
  */
-export function secureContextOf({ ca }: Endpoints): SecureContext | undefined {
+export const secureContextOf = (endpoints: Endpoints): SecureContext | undefined => trustOf(endpoints)?.secureContext
+
+function trustOf({ ca }: Endpoints) {
   if (ca === undefined) return undefined
-  const known = contexts.get(ca)
+  const known = trusts.get(ca)
   if (known) return known
   // Node takes a list in place of its own and not beside it.
-  const context = tls.createSecureContext({ ca: [...tls.getCACertificates('default'), ca] })
-  keepNewest(contexts, ca, context, maxContexts)
-  return context
+  const secureContext = tls.createSecureContext({ ca: [...tls.getCACertificates('default'), ca] })
+  const trust = { secureContext, agent: new Agent({ keepAlive: true, secureContext }) }
+  keepNewest(trusts, ca, trust, maxTrusts)
+  return trust
 }
 
 type Environment = Readonly<Record<string, string | undefined>>

@@ -10,7 +10,7 @@ export interface RenewableCredential extends TokenCredential {
   renew(refused: string): boolean
 }
 
-/** A token that expires sooner is renewed. Azure's libraries leave the same time. */
+/** A token that expires sooner is renewed, in ms. Azure's libraries leave the same time. */
 const renewalMs = 2 * 60_000
 
 /** Shortest time between two renewals of refused tokens. */
@@ -69,8 +69,8 @@ export function createTokenKeeper(
       else if (leftMs <= renewalMs && performance.now() - entry.lastFailure > attemptPauseMs) {
         request(entry, scopes, options).waiting++
       }
-      // Expired by its date, so that the SDKs' clients ask here for each request: they would renew a later one themselves, two minutes
-      // before its end and with nobody to hear of a failure, which ends the process.
+      // Report the token as expired, so that the SDK asks here before each request. Otherwise the SDK refreshes the token in the
+      // background, and a failed refresh would be an unhandled rejection, which ends the process.
       return { ...token, expiresOnTimestamp: 0 }
     },
     renew(refused) {
@@ -99,7 +99,7 @@ async function waitFor(
 ): Promise<AccessToken> {
   const { promise: over, reject } = Promise.withResolvers<never>()
   const abort = () => {
-    // The last of those who wait ends the request, and hears from it where no answer came in time.
+    // The last caller that waits ends the request, and hears from that request where no answer came in time.
     if (request.waiting === 1) request.abandon.abort(signal instanceof AbortSignal ? signal.reason : undefined)
     else reject(new DOMException('getting a token was aborted', 'AbortError'))
   }

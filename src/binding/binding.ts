@@ -27,7 +27,7 @@ import { decideHealth, type Health } from './health.ts'
 import type { SideOptions } from './side.ts'
 import { InputSlot } from './sides/input-slot.ts'
 import { OutputSlot } from './sides/output-slot.ts'
-import { checkHandler, checkOptions } from './wrong-options.ts'
+import { checkHandler, checkOperation, checkOptions, operations } from './wrong-options.ts'
 
 /** Options of a {@link Binding}. Each may be left out. */
 export interface BindingOptions extends BindingComponentOptions {
@@ -52,14 +52,11 @@ export type GivenOperation<Operation extends string> = string extends Operation 
 
 type State = 'new' | 'initializing' | 'ready' | 'closed'
 
-/**
- * The Event Grid binding of one component: deliveries in, `create` out.
- *
- * The life of one: `init`, any number of deliveries, `invoke`s and `update`s, `close`. A failed `init` may be tried again.
- */
+/** The Event Grid binding of one component: `init`, which may be tried again, then deliveries, `invoke`s and `update`s, then `close`. */
 export class Binding implements BindingComponent {
   readonly #givenEndpoints: Endpoints | undefined
   readonly #credentialGiven: boolean
+  readonly #hasFastify: boolean
   readonly #logger: Logger
   readonly #input: InputSlot
   readonly #output: OutputSlot
@@ -80,6 +77,7 @@ export class Binding implements BindingComponent {
     const { onEvent, onError, credential: hostCredential, fastify } = options
     this.#givenEndpoints = options.endpoints
     this.#credentialGiven = hostCredential !== undefined
+    this.#hasFastify = fastify !== undefined
     // Twice: the host's logger may throw, and so may a span of its SDK.
     this.#logger = unfailing(withTrace(unfailing(options.logger ?? silentLogger)))
     const logger = this.#logger
@@ -189,11 +187,22 @@ export class Binding implements BindingComponent {
       credentialGiven: this.#credentialGiven,
       allowAnyPort: true,
     })
-    const warnings = metadata.warnings.map(describeIssue)
+    const warnings = [...metadata.warnings.map(describeIssue), ...this.#idleOptions(metadata)]
     for (const warning of warnings) if (!this.#warned.includes(warning)) this.#logger.warn(warning)
     this.#warned = warnings
     this.#secrets = [...new Set([...secretsOf(metadata), ...this.#secrets])].slice(0, maxSecrets)
     return metadata
+  }
+
+  /** Warnings of options that do nothing for this component. */
+  #idleOptions({ push, pull, output }: ParsedMetadata): readonly string[] {
+    const asks = push?.credential ?? pull?.credential ?? (output?.authentication.kind === 'entra' || undefined)
+    return [
+      ...(this.#hasFastify && !push ? ['the option fastify does nothing: this component has no listener'] : []),
+      ...(this.#credentialGiven && !asks
+        ? ['the option credential does nothing: this component goes by keys alone']
+        : []),
+    ]
   }
 
   /** A `close` may come while something else is awaited. */
@@ -292,7 +301,7 @@ export class Binding implements BindingComponent {
 
 const bothSides: readonly Side[] = ['input', 'output']
 
-/** Secrets that a component keeps hiding. One has six at most, and the queries of its endpoints. */
+/** Secrets of a component, former ones too, that are hidden. */
 const maxSecrets = 100
 
 const closedError = () =>
@@ -300,17 +309,3 @@ const closedError = () =>
 
 const notInitialized = () =>
   new BindingError('NOT_INITIALIZED', { what: 'the binding is not initialised', fix: 'await init first' })
-
-const operations: readonly string[] = ['create']
-
-/** @throws BindingError OPERATION_UNSUPPORTED; TypeError where it is not a text */
-function checkOperation(operation: unknown): void {
-  if (typeof operation !== 'string') {
-    throw new TypeError("the operation must be a text: write invoke('create', payload, { metadata })")
-  }
-  if (operations.includes(operation)) return
-  throw new BindingError('OPERATION_UNSUPPORTED', {
-    what: `operation ${JSON.stringify(operation.slice(0, 64))} is not one of ours`,
-    fix: `use ${operations.join(', ')}, in lower case`,
-  })
-}

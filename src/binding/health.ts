@@ -1,5 +1,7 @@
 /** Whether each side is healthy, degraded or unhealthy, why, and whether it is ready. */
 import type { Handling, RecentCounts } from '../dispatch/handler.ts'
+import type { LastRefused } from '../listener/answers.ts'
+import { otherCredential } from '../listener/log-events.ts'
 import { createPullCounts, type PullCounts } from '../receiver/pull-counts.ts'
 import type { SubscriptionState } from './upkeep/subscription-state.ts'
 
@@ -83,6 +85,7 @@ interface InputFacts {
     readonly foreignAt: number | undefined
     readonly recent: RecentCounts
     readonly handling: Handling
+    readonly lastRefused: LastRefused | undefined
   }
   readonly handlerAttached: boolean
   /** Whether this process writes the event subscription. */
@@ -96,10 +99,14 @@ interface InputFacts {
 /** How long a delivery of our event subscription without a known credential degrades the health: a repair and a redelivery fit in. */
 const foreignDeliveryMs = 5 * 60_000
 
-/** What to do where deliveries carry another credential than this process knows, and it does not write the event subscription. */
-const otherCredential =
-  'run eventgrid-binding provision with the metadata and secrets of this process, or write its credential where the event ' +
-  'subscription is made; until then a deliveryToken of the form new,old takes deliveries of both'
+/**
+ * How long a delivery that was not accepted degrades the health, unless one is accepted before. Redeliveries come ten or thirty minutes
+ * apart, and a stranger who knows the name of the event subscription can cause it, so it does not last for ever.
+ */
+const refusedMs = 60 * 60_000
+
+/** Statuses after which Event Grid dead-letters or drops a delivery (Event Grid: delivery-and-retry). */
+const neverSentAgain: ReadonlySet<number> = new Set([400, 401, 403, 413])
 
 /**
  * So many failures in a row degrade the health, however fast or slow they come, until a success: an application that is down fails
@@ -117,7 +124,7 @@ const noHandler =
 
 /** Decides the health of push delivery. */
 export function decideInputHealth(facts: InputFacts, now: number): InputHealth {
-  const { draining, answered, strangers, foreignAt = 0, recent, handling } = facts.listener
+  const { draining, answered, strangers, foreignAt = 0, recent, handling, lastRefused } = facts.listener
   const reasons: string[] = []
   if (facts.closed) reasons.push('the listener does not listen')
   else if (draining) reasons.push('the listener is closing')
@@ -132,9 +139,16 @@ export function decideInputHealth(facts: InputFacts, now: number): InputHealth {
     const then = facts.manages ? '' : `; ${otherCredential}`
     reasons.push(`${what}: they are answered 503, and Event Grid sends them again${then}`)
   }
+  if (lastRefused && now - lastRefused.lastAt < refusedMs) {
+    const { why, status, lastAt } = lastRefused
+    const then = neverSentAgain.has(status) ? 'Event Grid does not send it again' : 'Event Grid sends it again'
+    reasons.push(
+      `a delivery of our event subscription was not accepted at ${timeOf(lastAt)}, and none since: ${why}; ` +
+        `it was answered ${status}: ${then}`,
+    )
+  }
   if (areMostBad(recent)) {
-    const counts = `${recent.bad} of the ${recent.total} deliveries of the last two minutes`
-    reasons.push(`${counts} were refused or put off; the log says why`)
+    reasons.push(`${recent.bad} of the ${recent.total} deliveries of the last two minutes were refused or put off`)
   }
   const problem = problemOfHandling(handling)
   if (problem) reasons.push(problem)
@@ -154,6 +168,8 @@ export function decideInputHealth(facts: InputFacts, now: number): InputHealth {
     eventSubscription: { state: facts.subscription.state, timesDeleted: facts.timesDeleted },
   }
 }
+
+const timeOf = (ms: number) => new Date(ms).toISOString()
 
 function judge(reasons: readonly string[], causes: Readonly<Record<UnhealthyCause, boolean>>) {
   const cause = unhealthyCauses.find((one) => causes[one])

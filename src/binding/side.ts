@@ -1,9 +1,10 @@
 /** What the sides of a component share: their options, and what an input side is to `Binding`, by push and by pull. */
 
 import type { CredentialOptions } from '../azure/credential.ts'
+import type { RenewableCredential } from '../azure/token-keeper.ts'
 import type { ErrorHandler } from '../core/event.ts'
 import type { Logger } from '../core/logger.ts'
-import type { PushMetadata } from '../metadata/typed/metadata.ts'
+import type { CredentialMetadata, OutputMetadata, PushMetadata } from '../metadata/typed/metadata.ts'
 import type { SteadyClock } from '../support/time/clock.ts'
 import type { ListenAddress } from './binding-component.ts'
 import type { InputHealth } from './health.ts'
@@ -47,4 +48,14 @@ export interface InputSide {
    * @param hurry aborts when open requests to a namespace are to end; until then each ends by itself. @default at once
    */
   close(hurry?: AbortSignal): Promise<void>
+}
+
+/** Makes the credential of a side that asks no Resource Manager. Entra's libraries are loaded only where a token is asked for. */
+export async function loadCredential(
+  metadata: CredentialMetadata | undefined,
+  { environment }: Pick<OutputMetadata, 'environment'>,
+  options: SideOptions,
+): Promise<RenewableCredential> {
+  const { createCredential } = await import('../azure/credential.ts')
+  return createCredential(metadata, { ...options, environment })
 }

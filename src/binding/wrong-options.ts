@@ -1,4 +1,5 @@
-/** The TypeErrors for options of Binding and its functions that are unknown or of another form: for callers without TypeScript. */
+/** The errors of wrong use of Binding: options, handlers and operations that are unknown or of another form. */
+import { BindingError } from '../core/errors.ts'
 import { checkLogger } from '../core/logger.ts'
 import { checkValues, mustBe, mustHave, type OptionCheck } from '../support/process/option-checks.ts'
 import { isRecord } from '../support/text/json-text.ts'
@@ -45,4 +46,19 @@ export function checkHandler(name: string, handler: unknown): void {
   // A call of it runs none of its code and throws nothing, so the event would be acknowledged.
   if (/Generator/.test(Object.prototype.toString.call(handler)))
     throw new TypeError(`${name} must not be a generator function: calling it handles no event`)
+}
+
+/** The output operations. */
+export const operations: readonly string[] = ['create']
+
+/** @throws BindingError OPERATION_UNSUPPORTED; TypeError where it is not a text */
+export function checkOperation(operation: unknown): void {
+  if (typeof operation !== 'string') {
+    throw new TypeError("the operation must be a text: write invoke('create', payload, { metadata })")
+  }
+  if (operations.includes(operation)) return
+  throw new BindingError('OPERATION_UNSUPPORTED', {
+    what: `operation ${JSON.stringify(operation.slice(0, 64))} is not one of ours`,
+    fix: `use ${operations.join(', ')}, in lower case`,
+  })
 }

@@ -102,10 +102,15 @@ interface Repeated {
   readonly cancel: CancelTimer
   leftOut: number
   last: QuietFields
+  /** The first {@link maxIds} different values of their field `id`. */
+  readonly ids: Set<unknown>
 }
 
 /** Time in which lines like one that was written are joined. */
 const intervalMs = 30_000
+
+/** Ids that a joined line shows. */
+const maxIds = 20
 
 /** Messages and subjects that are known at a time. */
 const maxKnown = 32
@@ -114,7 +119,7 @@ const unrefClock = createClock({ keepsAlive: false })
 
 /**
  * Makes a log that no sender can flood. A line comes at once; what comes like it within 30 s is one line at the end of that time: that of
- * the last one, with `leftOut`, their number.
+ * the last one, with `leftOut`, their number, and in place of its `id` up to twenty of their `ids`.
  */
 export function createQuietLog({ logger, clock = unrefClock }: QuietLogOptions) {
   const known = new Map<string, Repeated>()
@@ -127,6 +132,7 @@ export function createQuietLog({ logger, clock = unrefClock }: QuietLogOptions) 
     const key = known.has(own) || known.size < maxKnown ? own : message
     const like = known.get(key)
     if (like) {
+      addId(like, fields)
       like.leftOut++
       like.last = fields
     } else begin(key, (shown) => logger[level](message, shown), fields)
@@ -137,14 +143,14 @@ export function createQuietLog({ logger, clock = unrefClock }: QuietLogOptions) 
     // No timer may outlive its owner. What comes afterwards is of the last handler calls, so it is bounded.
     if (closed) return
     const cancel = inOwnContext(() => clock.setTimer(intervalMs, () => end(key)))
-    known.set(key, { write: line, cancel, leftOut: 0, last: fields })
+    known.set(key, { write: line, cancel, leftOut: 0, last: fields, ids: new Set() })
   }
 
   /** Writes the joined line, if there is one, and then joins the lines that follow it. */
   function end(key: string): void {
     const like = known.get(key)
     known.delete(key)
-    if (like && like.leftOut > 0) begin(key, like.write, { ...valuesOf(like.last), leftOut: like.leftOut })
+    if (like && like.leftOut > 0) begin(key, like.write, joined(like))
   }
 
   return {
@@ -168,6 +174,19 @@ export function createQuietLog({ logger, clock = unrefClock }: QuietLogOptions) 
       }
     },
   }
+}
+
+/** Reads the fields only where their id is shown. */
+function addId({ leftOut, ids }: Repeated, fields: QuietFields): void {
+  const mayHaveId = leftOut === 0 || ids.size > 0
+  if (!mayHaveId || ids.size >= maxIds) return
+  const { id } = valuesOf(fields)
+  if (id !== undefined) ids.add(id)
+}
+
+function joined({ last, leftOut, ids }: Repeated): LogFields {
+  const { id: _one, ...fields } = valuesOf(last)
+  return { ...(ids.size > 0 && { ids: [...ids].join(', ') }), ...fields, leftOut }
 }
 
 const valuesOf = (fields: QuietFields): LogFields => (typeof fields === 'function' ? fields() : fields)

@@ -1,6 +1,6 @@
 /** Hands events to the handler, `maxConcurrency` at once, and settles each delivery once; knows nothing of how deliveries arrive. */
 import type { Clock } from '../support/time/clock.ts'
-import { createKnownOutcomes, type Delivery, type EventOutcome, maxWaitMs, OpenDelivery } from './delivery.ts'
+import { createKnownOutcomes, type Delivery, type EventOutcome, OpenDelivery } from './delivery.ts'
 import type { DeliveryEvent } from './events.ts'
 import {
   type CallOutcome,
@@ -11,6 +11,7 @@ import {
   type Handling,
 } from './handler.ts'
 import { logTimeout } from './result.ts'
+import { maxWaitMs } from './room.ts'
 
 export interface DispatcherOptions extends HandlerReports {
   readonly handler: CurrentHandler

@@ -4,7 +4,7 @@ import { isRejectEvent } from '../core/event.ts'
 import type { QuietLog } from '../core/logger.ts'
 import { scrub } from '../core/scrub.ts'
 import { otherError } from '../core/telemetry.ts'
-import { errorInWords, isError } from '../support/process/error-code.ts'
+import { errorInWords, isError, partsOf } from '../support/process/error-code.ts'
 import { cut, oneLine } from '../support/text/text.ts'
 
 /** A result that is no success: a clause that says why, and the error that it tells of. */
@@ -147,14 +147,17 @@ const timeoutAdvice =
   'make the handler faster, or have it put the work into a queue of its own and return; handlerTimeout is at most 25s with push, ' +
   'and up to 1h with deliveryMode: pull'
 
+/** An error, its causes and the errors in it, the nearest ones first. */
 function errorAndCauses(error: unknown): unknown[] {
   const errors = [error]
   try {
     for (const one of errors) {
-      if (isError(one) && one.cause !== undefined && errors.length < maxErrors) errors.push(one.cause)
+      if (!isError(one)) continue
+      errors.push(...(one.cause === undefined ? [] : [one.cause]), ...partsOf(one).slice(0, maxErrors))
+      if (errors.length >= maxErrors) break
     }
   } catch {}
-  return errors
+  return errors.slice(0, maxErrors)
 }
 
 function textOf(error: unknown): string {

@@ -7,7 +7,7 @@ import { countRefused, createRecentCounts, type DeliverySource, type RecentCount
 import { errorInWords } from '../support/process/error-code.ts'
 import { cut } from '../support/text/text.ts'
 import { type GateRefusal, isDelivery, namesOurs } from './admission.ts'
-import { writeLine } from './log-events.ts'
+import { type LogEvent, logEvents, writeLine } from './log-events.ts'
 import { type Answer, problemAnswer, sendAnswer, sendPastHooks } from './request.ts'
 
 export interface AnswersOptions {
@@ -36,6 +36,17 @@ export interface AnswerFigures {
   readonly foreignAt: number | undefined
   /** The deliveries of the last two minutes, strangers left out. Bad ones were refused or put off for a reason of ours. */
   readonly recent: RecentCounts
+  /** The last delivery that no handler got, if none was handed on since; strangers and what `foreignAt` tells of left out. */
+  readonly lastRefused: LastRefused | undefined
+}
+
+/** A delivery that was refused or put off. */
+export interface LastRefused {
+  /** A clause. */
+  readonly why: string
+  readonly status: number
+  /** Epoch milliseconds. */
+  readonly lastAt: number
 }
 
 export type Answers = ReturnType<typeof createAnswers>
@@ -49,6 +60,7 @@ export function createAnswers(options: AnswersOptions) {
   const failed = new WeakSet<FastifyReply>()
   const recent = createRecentCounts(elapsed)
   let foreignAt: number | undefined
+  let lastRefused: LastRefused | undefined
 
   /**
    * Answers a POST, and counts it when its status is final: hooks of the host may delay the answer, change its status, or fail.
@@ -88,7 +100,11 @@ export function createAnswers(options: AnswersOptions) {
     if (isDelivery(request)) {
       countRefused(source, answer.status)
       const isStranger = unproven && !mayBeOurs && !namesOurs(request.headers, ownName)
-      if (!isStranger) recent.add(isReasonOfOurs(refusal))
+      if (!isStranger) {
+        recent.add(isReasonOfOurs(refusal))
+        const why = whyRefused(refusal)
+        if (why !== undefined) lastRefused = { why, status: answer.status, lastAt: now() }
+      }
       answerPost(reply, answer, isStranger ? strangers : deliveries, closes)
     } else sendAnswer(reply, answer, closes)
   }
@@ -99,6 +115,7 @@ export function createAnswers(options: AnswersOptions) {
     acknowledge(reply: FastifyReply, outcomes: readonly EventOutcome[], onKnown: (isTaken: boolean) => void): void {
       const { status, detail } = decideAcknowledgement(outcomes)
       if (status !== 200) countUnhandled(source, outcomes)
+      lastRefused = undefined
       recent.add(false)
       try {
         // The dispatcher has told of a time-out.
@@ -119,6 +136,7 @@ export function createAnswers(options: AnswersOptions) {
       const answer = problemAnswer(500, 'The request failed.', { connection: 'close' })
       if (isDelivery(reply.request)) {
         countRefused(source, answer.status)
+        lastRefused = { why: `the listener failed (${reason})`, status: answer.status, lastAt: now() }
         recent.add(true)
         // The answer to a sender that has gone may be counted already.
         if (!reply.raw.destroyed) {
@@ -133,9 +151,19 @@ export function createAnswers(options: AnswersOptions) {
       strangers: Object.fromEntries(strangers),
       foreignAt,
       recent: recent.current(),
+      lastRefused,
     }),
   }
 }
+
+/** Why a delivery was refused, as a clause; `undefined` where health has another reason for the refusal, and where nothing was refused. */
+function whyRefused({ answer, logEvent, fault }: GateRefusal): string | undefined {
+  if (logEvent === undefined || hasOwnReason.has(logEvent) || answer.status < 400) return undefined
+  return fault ? `${logEvents[logEvent]}: ${fault.reason}` : logEvents[logEvent]
+}
+
+/** Lines of the log about what health has a reason of its own for. */
+const hasOwnReason: ReadonlySet<LogEvent> = new Set(['noHandler', 'foreign', 'foreignUnmanaged'])
 
 /**
  * Is it refused or put off by what is configured here, or by what runs here? Not by its own body, and not because too much comes at

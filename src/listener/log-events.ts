@@ -54,6 +54,11 @@ export type LogEvent = keyof typeof logEvents
 /** The lines that any scanner or probe may cause. */
 const infos: ReadonlySet<LogEvent> = new Set(['otherPath', 'otherMethod'])
 
+/** What to do where deliveries carry another credential than this process knows, and it does not write the event subscription. */
+export const otherCredential =
+  'run eventgrid-binding provision with the metadata and secrets of this process, or write its credential where the event ' +
+  'subscription is made; until then a deliveryToken of the form new,old takes deliveries of both'
+
 interface Refused {
   readonly status: number
   readonly headers: IncomingHttpHeaders
@@ -71,6 +76,7 @@ export function writeLine(log: QuietLog, logEvent: LogEvent, { status, headers, 
     status,
     ...fault,
     ...(isOther && { eventSubscription }),
+    ...(logEvent === 'foreignUnmanaged' && { remedy: otherCredential }),
     ...(logEvent === 'otherOrigin' && { origin: oneLine(String(origin), 120) }),
     ...(status === 415 && {
       contentType: oneLine(contentType ?? '', 120),

@@ -186,7 +186,7 @@ export interface SubscriptionLook {
   readonly lacksCredential: boolean
 }
 
-/** How it is brought about, and who hears of it. */
+/** How the event subscriptions are brought about, and who hears of each step. */
 export interface ProvisionHow {
   readonly signal: AbortSignal
   readonly patience: Patience
@@ -198,7 +198,7 @@ export interface ProvisionHow {
   readonly random: () => number
   /** Called after each read of the event subscription. */
   readonly onLook?: ((look: SubscriptionLook) => void) | undefined
-  /** Called after each question to the endpoint: whether it is known that somebody else answers for it. */
+  /** Called after each question to the endpoint: whether another replica is known to answer there. */
   readonly onAnswer?: ((isServed: boolean) => void) | undefined
   /** Called while a write waits, with what the endpoint answered: a sentence without a secret. */
   readonly onWait?: ((why: string) => void) | undefined
@@ -215,7 +215,7 @@ export interface Asked {
 export type WriteAction = 'created' | 'patched' | 'replaced'
 
 export interface UpsertOutcome {
-  /** `notPermitted`: it may not be read or written here, and is used as it is. */
+  /** `notPermitted`: the client may not read or write the event subscription, which is used as it stands. */
   readonly action: 'kept' | 'notPermitted' | WriteAction
   /** When our own write was provisioned, in ms since 1970; absent where nothing was written. */
   readonly wroteAt?: number
@@ -256,7 +256,7 @@ function pauseAfter(
 ): number | undefined {
   if (patience === 'timeout') {
     if (!passes || ranOut) return undefined
-    // Half of the time that is left at most, so that it is used for another attempt.
+    // At most half of the time that is left, so that another attempt has the rest.
     return retryPause({ ...tried, retryAfterMs, leftMs }, { ...pace, maxMs: Math.min(pace.maxMs, leftMs / 2) })
   }
   if (passes) return retryPause({ ...tried, retryAfterMs }, pace)

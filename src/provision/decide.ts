@@ -1,4 +1,4 @@
-/** What is to be done with an event subscription, from what stands and what is wanted; where it is, and the fields that differ. */
+/** What is to be done with an event subscription, from what stands and what is wanted: the decision, the fields that differ, the place. */
 import { isDeepStrictEqual } from 'node:util'
 import { showUrl } from '../metadata/fields/addresses.ts'
 import { resetToDefault, type Setting } from '../metadata/fields/field.ts'
@@ -39,7 +39,7 @@ export interface Write {
 export interface FieldChange {
   /** The path below `properties`, as Resource Manager spells it: `filter.subjectBeginsWith`. */
   readonly field: string
-  /** Absent: it is not set, or has its default. */
+  /** Absent: the field is not set, or has its default. */
   readonly before?: unknown
   readonly after?: unknown
 }
@@ -69,7 +69,7 @@ export function decideUpsert(
   const differing = differingNames(before, after)
   if (differing.length === 0 && state === 'Succeeded') return { action: 'keep' }
 
-  // A destination that ARM does not tell may be of a kind that an older version of it does not know.
+  // A destination that ARM does not tell may be of a kind that an older API version does not know.
   const isUntold = before.destination === undefined && after.destination !== undefined
   const whole = state !== 'Succeeded' || isUntold || clears(before, after)
   const patch = Object.fromEntries(differing.map((field) => [field, properties[field]]))
@@ -150,7 +150,7 @@ export interface WantedSubscription {
   awayFrom(existing: SubscriptionProperties): string | undefined
   /** A plain answer of ARM, with what that hides as we want it. */
   assumeHidden(existing: SubscriptionProperties): SubscriptionProperties
-  /** Our credential is not in it, though deliveries need it. */
+  /** Whether deliveries need our credential, and the event subscription does not carry that credential. */
   lacksCredential(existing: SubscriptionProperties): boolean
 }
 
@@ -194,7 +194,7 @@ export function blobDestination(
   }
 }
 
-/** Filters of the metadata; one that stands already stays as it was read, with what we do not know of it. */
+/** Filters of the metadata. A filter that stands already stays as it was read, with members that we do not know. */
 export function standingFilters(
   setting: Setting<readonly AdvancedFilter[]> | undefined,
   existing: readonly UnknownRecord[] = [],

@@ -74,7 +74,8 @@ export function refusalOfOptions(answer: ProbeAnswer, input: Endpoint): Handshak
     allowed === undefined
       ? 'without WebHook-Allowed-Origin'
       : `with WebHook-Allowed-Origin: ${cite(allowed.trim(), 80)}`
-  const what = `${failedWith(input)}: OPTIONS with WebHook-Request-Origin: ${origin} was answered ${answer.status} ${said}${who(answer, cite)}`
+  const asked = `OPTIONS with WebHook-Request-Origin: ${origin}`
+  const what = `${failedWith(input)}: ${asked} was answered ${answer.status} ${said}${who(answer, cite)}`
   return { ...explained('OPTIONS', answer, input), what }
 }
 
@@ -155,7 +156,7 @@ export interface AskedEndpoint {
   readonly ask: (signal: AbortSignal) => Promise<EndpointAnswer>
 }
 
-/** Whether it is known that somebody who takes deliveries answers for the endpoint. */
+/** Whether a replica that takes deliveries is known to answer for the endpoint. */
 export const isServed = (answer: EndpointAnswer): boolean => answer.kind === 'consent' && !answer.byWaiting
 
 export interface EndpointQuestion {
@@ -168,7 +169,7 @@ export interface EndpointQuestion {
 /**
  * Makes the question, which is that of the schema that will be written. With `CloudEventSchemaV1_0` Event Grid asks by OPTIONS alone. With
  * `EventGridSchema` it posts a validation event and never sends OPTIONS; so an endpoint that consents to OPTIONS says nothing about it,
- * and the same event is posted here. That does no harm: who serves the handshake gives the code back, and no application sees it.
+ * and the same event is posted here, which does no harm: who serves the handshake gives the code back, and no application sees the event.
  */
 export function createEndpointQuestion({ input, endpoints, resourceManager }: EndpointQuestion): AskedEndpoint {
   const url = new URL(input.subscriberEndpoint)
@@ -181,12 +182,10 @@ export function createEndpointQuestion({ input, endpoints, resourceManager }: En
     const request = isEventGridSchema ? validationRequest(input, code) : optionsRequest(input)
     const proxy = isLoopback(url.hostname) ? undefined : proxyOf(url.href)
     const targets: readonly Probe['target'][] = proxy ? [{ proxy }] : await targetsOf(url)
-    const answer = await firstAnswer(targets, {
-      url,
-      signal,
-      secureContext: secureContextOf(endpoints),
-      ...request,
-    })
+    const secureContext = secureContextOf(endpoints)
+    const answer = await firstAnswer(targets, signal, (target) =>
+      probe({ url, signal, secureContext, ...request, target }),
+    )
     const refusal = isEventGridSchema ? refusalOfValidation(answer, code, input) : refusalOfOptions(answer, input)
     if (refusal) return { kind: 'refusal', refusal }
     return { kind: 'consent', byWaiting: answer.headers[notReadyHeader] !== undefined }
@@ -208,15 +207,19 @@ export function createEndpointQuestion({ input, endpoints, resourceManager }: En
   }
 }
 
-/** The answer of the first address that gives one. Rejects with the error of the first where none does. */
-async function firstAnswer(targets: readonly Probe['target'][], request: Omit<Probe, 'target'>) {
+/** What the first address gives that answers. Rejects with the error of the first where none does. */
+export async function firstAnswer<Target, Answer>(
+  targets: readonly Target[],
+  signal: AbortSignal,
+  ask: (target: Target) => Promise<Answer>,
+): Promise<Answer> {
   let first: unknown
   for (const target of targets) {
     try {
-      return await probe({ ...request, target })
+      return await ask(target)
     } catch (error) {
       first ??= error
-      if (request.signal.aborted) break
+      if (signal.aborted) break
     }
   }
   throw first ?? new Error('the name has no address')

@@ -9,7 +9,7 @@ import { isChanging, type SubscriptionProperties, webHookOf } from './values.ts'
 
 /** How a check ended. */
 export interface SubscriptionCheck {
-  /** `notPermitted`: it may not be read here, and is used as it is. */
+  /** `notPermitted`: the client may not read the event subscription, which is used as it stands. */
   readonly action: 'found' | 'notPermitted'
   /** What differs from the metadata, as a clause. */
   readonly problem?: string
@@ -82,15 +82,9 @@ export async function inspectSubscriptions(
   detail: Detail,
 ): Promise<SubscriptionFinding> {
   const limits = { signal, deadline: Number.POSITIVE_INFINITY }
-  const looks = await Promise.allSettled(
-    wanted.map(async (one) => ({ one, look: await lookAsPermitted(arm, one, limits, detail) })),
-  )
-  const found = looks.flatMap((look) => (look.status === 'fulfilled' ? [look.value] : []))
-  for (const { look } of found) if (look.kind === 'missing') return look
-  // The client may have rights at one of two places only.
-  for (const look of looks) if (look.status === 'rejected') throw look.reason
-  for (const { one, look } of found) {
-    if (look.kind === 'missing') continue
+  for (const one of wanted) {
+    const look = await lookAsPermitted(arm, one, limits, detail)
+    if (look.kind === 'missing') return look
     onFound?.(look.properties)
     const problem = differenceOf(look.properties, one)
     const lacksCredential = isDelivering(look.properties, one) && one.lacksCredential(look.properties)

@@ -47,7 +47,7 @@ export async function upsertSubscriptions(target: ProvisionTarget, how: Provisio
 /** Longest first pause, and longest pause of all, between two reads while somebody else changes the event subscription. */
 const changingPause = { baseMs: 500, maxMs: 4_000 }
 
-/** Writes in one attempt: one, and one more if a replica that started at the same time wrote in between. */
+/** Writes in one attempt: the first, and a second if a replica that started at the same time wrote in between. */
 const maxWrites = 2
 
 const written = { create: 'created', patch: 'patched', replace: 'replaced' } as const
@@ -116,7 +116,7 @@ function createUpsert(
     await pauseWithin(limits, { clock, ms, message })
   }
 
-  /** Somebody else writes the same event subscription. A third write would only prolong that. */
+  /** Somebody else writes the same event subscription. A third write would only prolong the contest. */
   function overwritten(existing: SubscriptionProperties | undefined, { because }: Write): UpsertOutcome {
     if (!existing || !works(existing) || wanted.lacksCredential(existing)) {
       const message = `somebody else changes the event subscription ${name} at the same time: ${because}`
@@ -163,7 +163,7 @@ export interface AskBeforeWriteOptions {
   /** Nobody who reads it was ready before: the endpoint may begin to answer because of that very question, a moment later. */
   readonly mayWait: boolean
   readonly onAnswer: (answer: EndpointAnswer) => void
-  /** Called with each answer that the write waits for, in words: log and health tell of it at once. */
+  /** Called with each answer that holds the write back, in words, so that log and health tell at once. */
   readonly onWait: (why: string) => void
   /** The time that all attempts have, in ms. Half of it is the longest that the endpoint is asked. */
   readonly timeoutMs: number
@@ -180,7 +180,7 @@ const questionMs = 4_000
 
 const pauseMs = 1_000
 
-/** With less time left it is not asked again. */
+/** With less time left the endpoint is not asked again. */
 const minAskMs = 250
 
 /** One question, bounded in time. */

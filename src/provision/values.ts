@@ -39,7 +39,7 @@ const blob = z.looseObject({
 })
 const blobByIdentity = z.looseObject({ identity, deadLetterDestination: blob.optional() }).optional()
 
-/** Only what we look at is named. What else stands there is kept as it is, through each write. */
+/** Only the members that we look at are named. Each other member is kept as it was read, through each write. */
 const schema = z.looseObject({
   provisioningState: text,
   eventDeliverySchema: text,
@@ -144,7 +144,7 @@ export function destinationName(properties: Destined): string {
   return properties.deliveryWithResourceIdentity ? `${kind} by a managed identity` : kind
 }
 
-/** Is it the attribute that carries our credentials? */
+/** Whether a delivery attribute is the one that carries our credentials. */
 export const isOurAttribute = ({ name }: DeliveryAttribute): boolean =>
   name?.toLowerCase() === deliveryTokenHeader.toLowerCase()
 
@@ -167,14 +167,14 @@ export function isTold({ type, properties: { value, isSecret, sourceField } = {}
 
 const changing: ReadonlySet<string | undefined> = new Set(['Creating', 'Updating', 'Deleting'])
 
-/** Is a change of it under way? */
+/** Whether a change of the event subscription is under way. */
 export const isChanging = ({ provisioningState }: SubscriptionProperties): boolean => changing.has(provisioningState)
 
-/** Does it deliver, and is no change of it under way? A write could break it. */
+/** Whether the event subscription delivers and no change is under way, so that a write could break its deliveries. */
 export const works = ({ provisioningState: state }: SubscriptionProperties): boolean =>
   state === undefined || state === 'Succeeded'
 
-/** Does Event Grid deliver by it now? During a change it delivers by the settings from before. */
+/** Whether Event Grid delivers now. During a change Event Grid delivers by the settings from before. */
 export const isActive = ({ provisioningState: state }: SubscriptionProperties): boolean =>
   state === undefined || state === 'Succeeded' || state === 'Updating'
 
@@ -190,7 +190,7 @@ export function writable(properties: UnknownRecord): UnknownRecord {
   return withoutNothing(rest)
 }
 
-/** Members that mean the same empty as missing. Of any other an empty value may say something, so it stays. */
+/** Members that mean the same empty as missing. An empty value of any other member may say something, and stays. */
 const sayNothingEmpty: ReadonlySet<string> = new Set([
   ...['destination', 'deliveryWithResourceIdentity', 'identity', 'properties', 'deliveryAttributeMappings'],
   ...['filter', 'subjectBeginsWith', 'subjectEndsWith', 'includedEventTypes', 'advancedFilters'],
@@ -199,7 +199,7 @@ const sayNothingEmpty: ReadonlySet<string> = new Set([
   ...['deliveryConfiguration', 'queue', 'filtersConfiguration', 'filters', 'eventTimeToLive'],
 ])
 
-/** Without members that say nothing. What we do not know is left as it is. */
+/** The JSON without members that say nothing. Members that we do not know are left as they are. */
 export function withoutNothing(json: UnknownRecord): UnknownRecord {
   const members = Object.entries(json).map(([name, member]) => {
     if (!sayNothingEmpty.has(name)) return [name, member] as const

@@ -1,7 +1,8 @@
 /** The events that were received and are not settled: each is a delivery, its lock is renewed while its handler runs, each is counted. */
 import { isUtf8 } from 'node:buffer'
-import { type Delivery, processRoom } from '../dispatch/delivery.ts'
+import type { Delivery } from '../dispatch/delivery.ts'
 import { readParsedEvent } from '../dispatch/events.ts'
+import { processRoom } from '../dispatch/room.ts'
 import type { PullMetadata } from '../metadata/typed/metadata.ts'
 import { messageOf } from '../support/process/error-code.ts'
 import type { CancelTimer } from '../support/time/clock.ts'

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
-import { createRoom } from '../../src/dispatch/delivery.ts'
+import { createRoom } from '../../src/dispatch/room.ts'
 import { cloudEventText, openListener, proof } from '../listener/open-listener.ts'
 import { eventually } from '../support/eventually.ts'
 import { createManualClock } from '../support/manual-clock.ts'

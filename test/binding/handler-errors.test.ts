@@ -32,7 +32,7 @@ it('does so with pull delivery', async () => {
   expect(log.text()).not.toContain(byKey.namespaceKey)
 })
 
-it('tells how often each error came, the last burst too', async () => {
+it('tells the ids of what failed: each error has lines of its own, the last burst too', async () => {
   const { binding, emulator, init, log } = await openWorld({
     binding: {
       onEvent({ cloudEvent: { data } }) {
@@ -41,21 +41,26 @@ it('tells how often each error came, the last burst too', async () => {
     },
   })
   await init({ maxDeliveryAttempts: '1' })
-  const publish = (status: number, count: number) =>
-    binding.invoke(
-      'create',
-      Array.from({ length: count }, () => ({ ...event(), data: status })),
-    )
-  await publish(404, 15)
-  await publish(500, 10)
+  const publish = async (status: number, count: number) =>
+    (
+      await binding.invoke(
+        'create',
+        Array(count)
+          .fill(status)
+          .map((data) => ({ ...event(), data })),
+      )
+    ).ids
+  const missing = await publish(404, 15)
+  const failed = await publish(500, 10)
   await emulator.settled()
   await binding.close()
-  const lines = log.lines.filter(({ level, message }) => level === 'warn' && message.startsWith('the handler failed'))
-  const countOf = (error: string) =>
+  const lines = log.lines.filter(({ message }) => message.startsWith('the handler failed'))
+  const idsOf = (error: string) =>
     lines
-      .filter(({ fields }) => fields?.error === error)
-      .reduce((sum, { fields }) => sum + Number(fields?.leftOut ?? 1), 0)
-  expect([countOf('Error: answered 404'), countOf('Error: answered 500')]).toEqual([15, 10])
+      .filter(({ level, fields }) => level === 'warn' && fields?.error === error)
+      .flatMap(({ fields }) => String(fields?.id ?? fields?.ids).split(', '))
+  expect(idsOf('Error: answered 404').toSorted()).toEqual(missing.toSorted())
+  expect(idsOf('Error: answered 500').toSorted()).toEqual(failed.toSorted())
 })
 
 const event = () => ({ specversion: '1.0', id: randomUUID(), source: '/shop', type: 'order.placed' })

@@ -118,6 +118,14 @@ it('the log has stack and causes at debug, and no secret in them', async () => {
   expect(log.text()).not.toContain(secret)
 })
 
+it('the log has the stacks of the errors in an AggregateError at debug', async () => {
+  const error = new AggregateError([new Error('one'), new Error('two', { cause: new Error('three') })], 'both')
+  const { publish, log } = await open({ onEvent: fail(error) })
+  await publish(1)
+  const line = log.lines.find(({ level, fields }) => level === 'debug' && fields?.stack !== undefined)
+  expect(line?.fields?.cause).toMatch(/one.*on-error\.test\.ts.*two.*on-error\.test\.ts.*three/s)
+})
+
 it('an error of a hook of the host stands in the log with its message, without a secret', async () => {
   const { publish, log } = await open({
     onEvent() {},

@@ -1,6 +1,8 @@
 import { inspect } from 'node:util'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { Binding, BindingError } from '../../src/index.ts'
+import { Binding, BindingError, type BindingOptions } from '../../src/index.ts'
+import { captureLog } from '../support/captured-log.ts'
+import { queue } from '../support/open-pull.ts'
 import { startEmulator } from '../support/start-emulator.ts'
 
 /** What a program in JavaScript may write, which the compiler would refuse. */
@@ -135,6 +137,34 @@ it('connect refuses a second binding for the event subscription of one that list
   await emulator.connect(make(), { name: 'orders2' })
   await first.close()
   expect((await emulator.connect(make())).name).toBe('orders')
+})
+
+it.each<{ name: string; options: BindingOptions; pick: readonly string[]; warns: readonly string[] }>([
+  { name: 'output alone', options: { fastify: () => {} }, pick: ['topicEndpoint', 'accessKey'], warns: ['fastify'] },
+  { name: 'pull', options: { fastify: () => {} }, pick: [], warns: ['fastify'] },
+  {
+    name: 'keys alone',
+    options: { credential: { getToken: async () => null } },
+    pick: ['topicEndpoint', 'accessKey'],
+    warns: ['credential'],
+  },
+])('an option that does nothing for $name is a warning, once', async ({ options, pick, warns }) => {
+  const emulator = await startEmulator({ namespaces: queue })
+  const log = captureLog()
+  const binding = new Binding({ endpoints: emulator.endpoints, logger: log, onEvent: handler, ...options })
+  onTestFinished(() => binding.close())
+  const { endpoint: topicEndpoint, key: accessKey } = emulator.topic()
+  const topic = emulator.namespaceTopic()
+  const byKey = {
+    ...{ deliveryMode: 'pull', namespaceTopic: topic.id, namespaceEndpoint: topic.namespaceEndpoint },
+    ...{ namespaceKey: topic.key, eventSubscriptionName: 'app' },
+  }
+  const properties = pick.length > 0 ? { topicEndpoint, accessKey } : byKey
+  await binding.init(properties)
+  await binding.update(properties)
+  expect(log.lines.filter(({ level }) => level === 'warn').map(({ message }) => message)).toEqual(
+    warns.map((option) => expect.stringMatching(`^the option ${option} does nothing: `)),
+  )
 })
 
 it('gives the logger no second argument for a line without fields: console would write undefined', async () => {

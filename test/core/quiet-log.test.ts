@@ -11,19 +11,29 @@ function open() {
   return { clock, log, lines: () => logger.lines.map(({ message, fields }) => [message, fields]) }
 }
 
-it('writes a line at once, and the last of those like it 30 s later, with their number', () => {
+it('writes a line at once, and those like it 30 s later in one, with their number and ids', () => {
   const { clock, log, lines } = open()
   for (let id = 0; id < 5; id++) log.warn('failed', { id: String(id), error: 'no' })
   expect(lines()).toEqual([['failed', { id: '0', error: 'no' }]])
   clock.advance(30_000)
-  expect(lines().slice(1)).toEqual([['failed', { id: '4', error: 'no', leftOut: 4 }]])
+  expect(lines().slice(1)).toEqual([['failed', { ids: '1, 2, 3, 4', error: 'no', leftOut: 4 }]])
   log.warn('failed', { id: 'later' })
   clock.advance(29_999)
   expect(lines()).toHaveLength(2)
   clock.advance(1)
-  expect(lines().slice(2)).toEqual([['failed', { id: 'later', leftOut: 1 }]])
+  expect(lines().slice(2)).toEqual([['failed', { ids: 'later', leftOut: 1 }]])
   clock.advance(30_000)
   expect(clock.pending()).toBe(0)
+})
+
+it('shows twenty ids, each once, however often an event fails again', () => {
+  const { clock, log, lines } = open()
+  log.warn('failed', { id: 'first' })
+  for (let time = 0; time < 50; time++) log.warn('failed', { id: 'again' })
+  for (let id = 0; id < 50; id++) log.warn('failed', { id: `${id}` })
+  clock.advance(30_000)
+  const ids = ['again', ...Array.from({ length: 19 }, (_, id) => `${id}`)]
+  expect(lines()[1]).toEqual(['failed', { ids: ids.join(', '), leftOut: 100 }])
 })
 
 it('has lines of their own for each subject of a message, up to 32, and those of the others in one', () => {
@@ -33,8 +43,8 @@ it('has lines of their own for each subject of a message, up to 32, and those of
   clock.advance(30_000)
   const joined = lines().slice(33)
   expect(joined).toHaveLength(33)
-  expect(joined[7]).toEqual(['failed', { id: 'b', leftOut: 1 }])
-  expect(joined[32]).toEqual(['failed', { id: 'b', leftOut: 235 }])
+  expect(joined[7]).toEqual(['failed', { ids: 'b', leftOut: 1 }])
+  expect(joined[32]).toEqual(['failed', { ids: 'a, b', leftOut: 235 }])
 })
 
 it('reads the fields of a line only where they are shown', () => {
@@ -42,7 +52,7 @@ it('reads the fields of a line only where they are shown', () => {
   let read = 0
   for (let line = 0; line < 1_000; line++) log.warn('failed', () => ({ id: `${read++}` }))
   clock.advance(30_000)
-  expect(read).toBe(2)
+  expect(read).toBe(22)
 })
 
 it('writes a joined line in no context of a delivery', () => {

@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
-import { componentYaml } from '../support/component-folder.ts'
+import { startCommand } from '../support/command.ts'
+import { componentYaml, makeComponentFolder, writeSecretStore } from '../support/component-folder.ts'
 import { freePort } from '../support/free-port.ts'
 import { answering } from '../support/servers.ts'
 import { makeSocketFolder } from '../support/socket-folder.ts'
@@ -18,7 +19,7 @@ withDaprd.for([
     portOf: freePort,
     says: /eventgrids/,
   },
-])('a daprd that $name goes on; metric and readiness tell of it', async ({ type, portOf, says }) => {
+])('a daprd that $name goes on; metric, readiness and check tell of it', async ({ type, portOf, says }) => {
   const { emulator, components, serve, startDaprd } = await openStack()
   const handshakePort = String(await portOf())
   const yaml = componentYaml(emulator, { handshakePort, fields: { direction: 'input', listenAddress: '127.0.0.1' } })
@@ -36,4 +37,12 @@ withDaprd.for([
   expect(daprd.lines.join('\n')).toMatch(says)
   expect(await (await fetch(`${sidecar}/metrics`)).text()).toMatch(/^eventgrid_binding_uninitialised 1$/m)
   expect((await fetch(`${sidecar}/readyz`)).status).toBe(503)
+
+  // The folder that daprd was meant to load.
+  const meant = makeComponentFolder()
+  writeSecretStore(meant, emulator, ['orders'])
+  meant.write('orders.yaml', yaml)
+  const check = startCommand(['check', '--components', meant.path, '--only', 'machine/sidecar', '--sidecar', sidecar])
+  expect(await check.ended).toBe(1)
+  expect(check.lines.join('\n')).toMatch(/✗ machine\/sidecar +the input side is not initialised[\s\S]*restart daprd/i)
 })

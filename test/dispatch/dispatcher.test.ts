@@ -3,9 +3,9 @@ import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
 import type { EventHandler, ReceivedEvent } from '../../src/core/event.ts'
 import { createQuietLog } from '../../src/core/logger.ts'
-import { createRoom } from '../../src/dispatch/delivery.ts'
 import { Dispatcher } from '../../src/dispatch/dispatcher.ts'
 import { readDelivery } from '../../src/dispatch/events.ts'
+import { createRoom } from '../../src/dispatch/room.ts'
 import { type Acknowledgement, decideAcknowledgement } from '../../src/listener/answers.ts'
 import { cloudEventText } from '../listener/open-listener.ts'
 import { bracketEvent } from '../support/bracket-event.ts'
@@ -127,8 +127,8 @@ describe('a handler that fails', () => {
         .slice(2)
         .map(({ fields }) => fields),
     ).toEqual([
-      { id: 'c', error: 'Error: answered 404', leftOut: 2 },
-      { id: 'e', error: 'Error: answered 500', leftOut: 1 },
+      { ids: 'b, c', error: 'Error: answered 404', leftOut: 2 },
+      { ids: 'e', error: 'Error: answered 500', leftOut: 1 },
     ])
   })
 })

@@ -4,7 +4,9 @@ import { PassThrough, Readable, Stream, Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { inspect } from 'node:util'
 import { runInNewContext } from 'node:vm'
+import * as valibot from 'valibot'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { z } from 'zod'
 import { type EventHandler, RejectEvent } from '../../src/core/event.ts'
 import { cloudEventText, openListener } from '../listener/open-listener.ts'
 
@@ -17,6 +19,16 @@ const rig = (error: Error, changes: object): unknown => Object.assign(error, cha
 const rigged = (error: Error, changes: object) => raise(rig(error, changes))
 const trap = () => raise(new Error('trap'))
 const hostile = <T extends object>(target: T): T => new Proxy(target, { get: trap, has: trap, getPrototypeOf: trap })
+
+const order = { items: [{ price: '1' }] }
+const zodError = () => z.object({ items: z.array(z.object({ price: z.number() })) }).safeParse(order).error
+function valiError(): unknown {
+  try {
+    return valibot.parse(valibot.object({ items: valibot.array(valibot.object({ price: valibot.number() })) }), order)
+  } catch (error) {
+    return error
+  }
+}
 
 function* generate() {}
 
@@ -189,8 +201,12 @@ describe('what a handler throws', () => {
     [
       'an AggregateError',
       new AggregateError([new TypeError('a'), 'b'], 'All promises were rejected'),
-      'AggregateError: All promises were rejected',
+      'AggregateError: All promises were rejected: TypeError: a; b',
     ],
+    ['a wide AggregateError', new AggregateError(Array(9).fill('x')), 'AggregateError: x; x; x; x; x; and 4 more'],
+    ['a ZodError', zodError(), 'ZodError: items.0.price: Invalid input: expected number, received string'],
+    ['a ValiError', valiError(), 'ValiError: items.0.price: Invalid type: Expected number but received "1"'],
+    ['an error whose issues are numbers', rig(new Error('two'), { issues: [1, 2] }), 'Error: two'],
     ['a number', 404, '404'],
     ['undefined', undefined, 'undefined'],
     ['null', null, 'null'],

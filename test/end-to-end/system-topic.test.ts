@@ -29,7 +29,7 @@ it.each(['systemTopics', 'SYSTEMTOPICS', 'partnerTopics'])(
     allow()
     await init({ scope })
     expect(writes()).toEqual([`PUT ${scope}/eventSubscriptions/orders`])
-    emulator.raise(scope, [{ specversion: '1.0', id: '1', source: '/s', type: 'Uploaded' }])
+    emulator.raise(scope, [{ specversion: '1.0', id: '1', source: '/s', type: 'Microsoft.Storage.BlobCreated' }])
     await emulator.settled()
     expect(handled.map(({ cloudEvent }) => cloudEvent.id)).toEqual(['1'])
   },

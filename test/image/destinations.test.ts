@@ -9,8 +9,8 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 const root = resolve(import.meta.dirname, '../..')
 const configuration = `deadLetterConnectionString: UseDevelopmentStorage=true
 storageQueueConnectionString: UseDevelopmentStorage=true
-serviceBus: [{ connectionString: Endpoint=sb://localhost }]
-eventHubs: [{ connectionString: Endpoint=sb://localhost }]
+serviceBus: [{ connectionString: Endpoint=sb://localhost;SharedAccessKeyName=a;SharedAccessKey=b }]
+eventHubs: [{ connectionString: Endpoint=sb://localhost;SharedAccessKeyName=a;SharedAccessKey=b }]
 `
 
 it.each([

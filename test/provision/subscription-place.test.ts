@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { parseEventSource, parseNamespaceTopic } from '../../src/metadata/fields/scope.ts'
+import { parseNamespaceTopic, parseScope } from '../../src/metadata/fields/scope.ts'
 import { placeAt, placeOfQueue, subscriptionIdOf } from '../../src/provision/decide.ts'
 
 const group = '/subscriptions/s1/resourceGroups/rg1'
@@ -15,7 +15,7 @@ it.each([
 ])('$name has the extension path', ({ scope, sourceId = scope, listsOthers = false }) => {
   const listPath = `${sourceId}/providers/Microsoft.EventGrid/eventSubscriptions`
   const place = { kind: 'extension', name: 'orders', sourceId, listPath, listsOthers }
-  expect(placeAt(parseEventSource(scope), 'orders')).toEqual(place)
+  expect(placeAt(parseScope(scope), 'orders')).toEqual(place)
 })
 
 it.each([
@@ -25,7 +25,7 @@ it.each([
 ])('$scope has the nested path', ({ scope, kind }) => {
   const listPath = `${scope}/eventSubscriptions`
   const place = { kind, name: 'orders', sourceId: scope, listPath, listsOthers: false }
-  expect(placeAt(parseEventSource(scope), 'orders')).toEqual(place)
+  expect(placeAt(parseScope(scope), 'orders')).toEqual(place)
 })
 
 it('has the place of a Queue event subscription below its namespace topic', () => {

@@ -2,7 +2,7 @@ import { inspect } from 'node:util'
 import { expect, it } from 'vitest'
 import type { RenewableCredential } from '../../src/azure/token-keeper.ts'
 import { resetToDefault } from '../../src/metadata/fields/field.ts'
-import { parseEventSource } from '../../src/metadata/fields/scope.ts'
+import { parseScope } from '../../src/metadata/fields/scope.ts'
 import type { PushMetadata, SubscriptionSettings } from '../../src/metadata/typed/metadata.ts'
 import { connectArm } from '../../src/provision/arm.ts'
 import type { FailedAttempt, ProvisionHow } from '../../src/provision/attempts.ts'
@@ -309,7 +309,7 @@ it.each<[name: string, once: (asked: Asked) => Answer | undefined]>([
   expect(arm.state.properties?.labels).toEqual(['theirs'])
 })
 
-const topicScope = parseEventSource('/subscriptions/s1/resourceGroups/rg1/providers/Microsoft.EventGrid/topics/t')
+const topicScope = parseScope('/subscriptions/s1/resourceGroups/rg1/providers/Microsoft.EventGrid/topics/t')
 const idBelow = (source: string) => `${source}/providers/Microsoft.EventGrid/eventSubscriptions/events1`
 
 it.each<[name: string, action: 'created' | 'patched', item: Json, scope?: PushMetadata['scope']]>([

@@ -9,6 +9,8 @@ import { goBinding } from './go-binding.ts'
 import { goHashicorp } from './go-hashicorp.ts'
 import { javaSdk } from './java-sdk.ts'
 import { languageWitnesses } from './languages.ts'
+import { pythonBrokers } from './python-brokers.ts'
+import { pythonFunctions } from './python-functions.ts'
 import { pythonSdks } from './python-sdks.ts'
 import { terraformAzapi, terraformAzurerm } from './terraform.ts'
 import type { Step, Witness } from './witness.ts'
@@ -16,6 +18,8 @@ import type { Step, Witness } from './witness.ts'
 const inCi = process.env.CI !== undefined && process.env.CI !== '' && process.env.CI !== 'false'
 const witnesses: readonly Witness[] = [
   pythonSdks,
+  pythonBrokers,
+  pythonFunctions,
   azureCli,
   goAzure,
   goNamespaces,

@@ -61,9 +61,9 @@ export class EmulatorView {
   readonly subscriptionId: string
   /** Records of requests, handshakes, delivery attempts and dead-lettered events. */
   readonly records: Records
-  /** The file that whoever started the emulator wrote its certificate authority to; set it, and {@link environment} names it. */
+  /** The file of the certificate authority. The program that wrote the file sets this member, so that {@link environment} names the file. */
   caFile: string | undefined
-  /** The same for the PKCS#12 store of {@link environment}, which Java reads. */
+  /** The file of the PKCS#12 store that Java reads, in the same way. */
   pkcs12File: string | undefined
 
   protected constructor(parts: RunningEmulator) {

@@ -1,4 +1,4 @@
-/** Whether Node is new enough for the emulator: an error at the import where it is not. */
+/** Refuses the import of the emulator by a Node that is too old. */
 import { complaintAboutNode } from '../../../src/support/process/runtime.ts'
 
 // Without this check an old Node fails later, with an error that does not name the cause.

@@ -13,6 +13,12 @@ const texts = [
   ...['{"10":1.0,"2":[1.50,{"a":-0.0}]}', '{ "a" : 1.10,\t"a":2.0 }', '"\\u00e9\\/"', '[ 1.0 , 2.00]'],
 ]
 
+/** A namespace writes data anew; of two members of one name the last counts. */
+const writtenAnew: Readonly<Record<string, string>> = {
+  '{ "a" : 1.10,\t"a":2.0 }': '{"a":2.0}',
+  '[ 1.0 , 2.00]': '[1.0,2.00]',
+}
+
 const cloud = (data: string) => `{"specversion":"1.0","id":"e1","source":"/s","type":"T","data":${data}}`
 const grid = (data: string) =>
   `{"id":"e1","subject":"s","eventType":"T","eventTime":"2026-01-05T14:07:09Z","dataVersion":"1.0","data":${data}}`
@@ -188,7 +194,7 @@ describe('through a namespace', () => {
       headers: { 'ce-specversion': '1.0', 'ce-id': 'e1', 'ce-source': '/s', 'ce-type': 'T' },
       body: (data: string) => data,
     },
-  ])('$name, data is pulled as it was published', async ({ type, body, headers }) => {
+  ])('$name, data is pulled with its digits, without spaces', async ({ type, body, headers }) => {
     const emulator = await startEmulator({ namespaces })
     const { key } = emulator.namespaceTopic()
     for (const text of texts) {
@@ -200,7 +206,7 @@ describe('through a namespace', () => {
       expect(answer.status).toBe(200)
     }
     const answer = await receive(emulator)
-    for (const text of texts) expect(answer).toContain(`"data":${text}`)
+    for (const text of texts) expect(answer).toContain(`"data":${writtenAnew[text] ?? text}`)
   })
 
   it('data that an event subscription forwards is pulled as it was published', async () => {

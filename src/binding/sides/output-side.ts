@@ -1,20 +1,21 @@
 /** Publishing put together: where to, with which credential, and its health. */
-import type { RenewableCredential } from '../../azure/token-keeper.ts'
 import { topicUrl } from '../../core/endpoints.ts'
 import type { OutputMetadata } from '../../metadata/typed/metadata.ts'
 import { createPublisher } from '../../publisher/publisher.ts'
 import { decideOutputHealth } from '../health.ts'
-import type { SideOptions } from '../side.ts'
+import { loadCredential, type SideOptions } from '../side.ts'
 
 export type OutputSide = Awaited<ReturnType<typeof createOutputSide>>
 
 export async function createOutputSide(output: OutputMetadata, options: SideOptions) {
   const { endpoints, logger } = options
+  const { authentication } = output
   const publisher = createPublisher({
     output: { ...output, topicEndpoint: topicUrl(output.topicEndpoint, endpoints) },
     endpoints,
     logger,
-    credential: await credentialOf(output, options),
+    credential:
+      authentication.kind === 'entra' ? await loadCredential(authentication.credential, output, options) : undefined,
   })
   return {
     publish: publisher.publish,
@@ -22,14 +23,4 @@ export async function createOutputSide(output: OutputMetadata, options: SideOpti
     close: publisher.close,
     health: () => decideOutputHealth(publisher.lastFailure()),
   }
-}
-
-/** Entra's libraries are loaded only where a token is asked for. */
-async function credentialOf(
-  { authentication, environment }: OutputMetadata,
-  options: SideOptions,
-): Promise<RenewableCredential | undefined> {
-  if (authentication.kind !== 'entra') return undefined
-  const { createCredential } = await import('../../azure/credential.ts')
-  return createCredential(authentication.credential, { ...options, environment })
 }

@@ -1,6 +1,5 @@
 /** Pull delivery put together: the Queue event subscription first, then the receiver, by key or token. */
 import { refuseUnusableProxy } from '../../azure/http.ts'
-import type { RenewableCredential } from '../../azure/token-keeper.ts'
 import { namespaceUrl } from '../../core/endpoints.ts'
 import { scrub } from '../../core/scrub.ts'
 import type { CurrentHandler } from '../../dispatch/handler.ts'
@@ -10,7 +9,7 @@ import { messageOf } from '../../support/process/error-code.ts'
 import { systemClock } from '../../support/time/clock.ts'
 import { inBackground } from '../../support/work/work.ts'
 import { decidePullHealth } from '../health.ts'
-import type { InputSide, SideOptions } from '../side.ts'
+import { type InputSide, loadCredential, type SideOptions } from '../side.ts'
 import { SubscriptionKeeper } from '../upkeep/subscription-keeper.ts'
 
 /**
@@ -37,7 +36,9 @@ export async function createPullSide(
     provisioning !== 'none' && control
       ? new SubscriptionKeeper({ connect: async () => control, logger, provisioning, clock })
       : undefined
-  const token = control?.credential ?? (await credentialAlone(pull, options))
+  // The namespace's key does all where there is one.
+  const alone = pull.namespaceKey ? undefined : credential
+  const token = control?.credential ?? (alone && (await loadCredential(alone, pull, options)))
   let receiver: Receiver | undefined
   let whyNotStarted: string | undefined
   let isClosing = false
@@ -45,8 +46,8 @@ export async function createPullSide(
   let former: Promise<void> | undefined
   const endUpkeep = async () => void (await Promise.all([former, keeper?.close()]))
 
-  /** What to receive with; `undefined` until the host of the namespace is known. */
-  function receiving() {
+  /** The options of a receiver; `undefined` until the host of the namespace is known. */
+  function receiverOptions() {
     const namespaceEndpoint = given ? namespaceUrl(given, endpoints) : control?.namespaceEndpoint()
     return namespaceEndpoint === undefined
       ? undefined
@@ -54,10 +55,10 @@ export async function createPullSide(
   }
 
   function receive(): void {
-    const how = receiving()
+    const known = receiverOptions()
     // After close() nothing is received, and one receiver is enough.
-    if (!how || receiver || isClosing) return
-    receiver = new Receiver(how)
+    if (!known || receiver || isClosing) return
+    receiver = new Receiver(known)
     const { namespaceTopic, eventSubscriptionName: eventSubscription } = pull
     logger.info('receiving events', { namespaceTopic: namespaceTopic.id, eventSubscription })
   }
@@ -76,10 +77,10 @@ export async function createPullSide(
       former = after
       if (subscription === 'wait') {
         await keeper?.bringUp('timeout', signal, after)
-        const how = receiving()
+        const known = receiverOptions()
         // Resource Manager has not told whether the event subscription is there, nor ever whether the key is right.
-        if (how && (!keeper || pull.namespaceKey))
-          await waitUntilReceivable(how, signal ?? new AbortController().signal)
+        if (known && (!keeper || pull.namespaceKey))
+          await waitUntilReceivable(known, signal ?? new AbortController().signal)
         receive()
         return
       }
@@ -109,14 +110,4 @@ export async function createPullSide(
       closed = true
     },
   }
-}
-
-/** The credential to receive with where ARM is not asked; `undefined` where the namespace's key does. */
-async function credentialAlone(
-  { credential, namespaceKey, environment }: PullMetadata,
-  options: SideOptions,
-): Promise<RenewableCredential | undefined> {
-  if (!credential || namespaceKey) return undefined
-  const { createCredential } = await import('../../azure/credential.ts')
-  return createCredential(credential, { ...options, environment })
 }

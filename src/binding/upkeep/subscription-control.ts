@@ -25,7 +25,7 @@ import { upsertSubscriptions } from '../../provision/upsert.ts'
 import { systemClock } from '../../support/time/clock.ts'
 import type { SideOptions } from '../side.ts'
 
-type How = Pick<ProvisionHow, 'patience' | 'signal' | 'onAttempt' | 'onLook' | 'onAnswer' | 'onWait'>
+type Task = Pick<ProvisionHow, 'patience' | 'signal' | 'onAttempt' | 'onLook' | 'onAnswer' | 'onWait'>
 
 export type SubscriptionControl = ReturnType<typeof controlOf>
 
@@ -99,16 +99,16 @@ function controlOf(
   { eventSubscriptionName }: EitherInput,
   { logger, clock = systemClock }: SideOptions,
 ) {
-  const completed = (how: How): ProvisionHow => ({ ...how, logger, clock, random: Math.random })
+  const completed = (task: Task): ProvisionHow => ({ ...task, logger, clock, random: Math.random })
   return {
     /** Creates or updates what is wanted. */
-    upsert: (how: How) => traceUpsert(eventSubscriptionName, () => upsertSubscriptions(target, completed(how))),
+    upsert: (task: Task) => traceUpsert(eventSubscriptionName, () => upsertSubscriptions(target, completed(task))),
     /** Waits until what is wanted exists, and compares it, by GET alone. */
-    check: (how: How) => checkSubscriptions(target, completed(how)),
+    check: (task: Task) => checkSubscriptions(target, completed(task)),
     /** Reads once, `plain` by GET alone, and writes nothing. Rejects where ARM does not answer. */
     inspect: (signal: AbortSignal, detail: 'plain' | 'whole') => inspectSubscriptions(target, signal, detail),
     /** What `upsert` would do. */
-    plan: (how: How) => planSubscriptions(target, completed(how)),
+    plan: (task: Task) => planSubscriptions(target, completed(task)),
   }
 }
 

@@ -1,13 +1,13 @@
 /** Keeps an event subscription as it should be: brings it about, polls it every 5 to 10 minutes, and corrects or only watches it. */
 import { readFailure } from '../../azure/read-failure.ts'
 import { codeOfFailure, isLasting } from '../../azure/refusals/resource-manager-refusal.ts'
-import { isBindingError } from '../../core/errors.ts'
+import { isBindingError, shownMessage } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { FailedAttempt } from '../../provision/attempts.ts'
 import { messageOf } from '../../support/process/error-code.ts'
 import { pause, type SteadyClock, systemClock } from '../../support/time/clock.ts'
 import type { SubscriptionControl } from './subscription-control.ts'
-import { createStateRecord, reasonOf, type StateRecord } from './subscription-state.ts'
+import { createStateRecord, type StateRecord } from './subscription-state.ts'
 
 export interface SubscriptionKeeperOptions {
   /** Called at the first use, and again where it rejected. */
@@ -79,7 +79,7 @@ export class SubscriptionKeeper {
   }
 
   /**
-   * To be called once. Where it rejects, nothing is watched.
+   * To be called once. The event subscription is watched afterwards; with the patience `timeout` not where this rejects.
    *
    * @param after the end of the upkeep of the side before, which is awaited: a write of it that is under way would be overlooked otherwise.
    *   It must not reject. The side that follows is ready at once, since it goes on taking the credential of the one before
@@ -93,7 +93,9 @@ export class SubscriptionKeeper {
       await this.#provision(patience, signal ? AbortSignal.any([signal, closing]) : closing)
     }
     const up = provision()
-    this.#ended = up.then(
+    // In the background somebody may correct the cause of a failure that does not pass by itself.
+    const over = patience === 'forever' ? up.catch(() => {}) : up
+    this.#ended = over.then(
       () => this.#watch(),
       () => {},
     )
@@ -143,18 +145,18 @@ export class SubscriptionKeeper {
     const record = this.#record
     try {
       const onAttempt = ({ error, isMissing }: FailedAttempt) =>
-        record.failed(reasonOf(error), { isMissing, passes: doesPass(error) })
-      const heard = { onLook: record.looked, onAnswer: record.answered, onWait: record.waits, onAttempt }
-      const how = { patience, signal, ...heard }
+        record.failed(shownMessage(error), { isMissing, passes: doesPass(error) })
+      const { looked: onLook, answered: onAnswer, waits: onWait } = record
+      const task = { patience, signal, onAttempt, onLook, onAnswer, onWait }
       const control = await this.#connect()
-      const outcome = await (this.#manages ? control.upsert(how) : control.check(how))
+      const outcome = await (this.#manages ? control.upsert(task) : control.check(task))
       this.#wasPermitted = outcome.action !== 'notPermitted'
       if (outcome.action === 'created') record.missed()
       record.provisioned('wroteAt' in outcome ? outcome.wroteAt : undefined)
       if (outcome.action === 'found') record.found(outcome.problem)
     } catch (error) {
       if (!signal.aborted)
-        record.failed(reasonOf(error), { isMissing: record.current().state === 'missing', passes: doesPass(error) })
+        record.failed(shownMessage(error), { isMissing: record.current().state === 'missing', passes: doesPass(error) })
       throw error
     }
   }

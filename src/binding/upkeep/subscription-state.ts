@@ -1,5 +1,4 @@
 /** What is known of the event subscription, whether deliveries may be routed here, and the log of what others change in it. */
-import { inWords, isBindingError, shownMessage } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { SubscriptionLook } from '../../provision/attempts.ts'
 import type { SteadyClock } from '../../support/time/clock.ts'
@@ -147,9 +146,4 @@ export function createStateRecord({ logger, clock, addsCredential, manages }: St
       state = { state: 'provisioned', since: before.since, ...(problem !== undefined && { problem }) }
     },
   }
-}
-
-/** The reason for a failure, for a state or a log line. TIMEOUT sums up all retryable attempts, not a single one. */
-export function reasonOf(error: unknown): string {
-  return isBindingError(error) && error.code === 'TIMEOUT' ? inWords(error) : shownMessage(error)
 }

@@ -30,7 +30,7 @@ import {
 } from './field.ts'
 import * as rules from './rules.ts'
 import { parseChoice } from './rules.ts'
-import { parseEventSource, parseNamespaceTopic, parsePullName, parseScope, parseSubscriptionName } from './scope.ts'
+import { parseNamespaceTopic, parsePullName, parseScope, parseSubscriptionName } from './scope.ts'
 import { settingFields } from './subscription-settings.ts'
 
 const input = { readers: ['push', 'pull'], shown: 'plain' } as const
@@ -107,7 +107,6 @@ export const fields = {
     needed: byPush,
     type: 'resource id path',
     example: `${groupExample}/Microsoft.EventGrid/topics/TOPIC`,
-    stricter: { push: parseEventSource },
     about: 'Resource for which the event subscription is created or updated.',
     parse: parseScope,
   }),

@@ -58,37 +58,6 @@ export function parseScope(text: string): Scope {
 
 const namespaceTopicType = 'microsoft.eventgrid/namespaces/topics'
 
-/** Resources of Event Grid itself that have event subscriptions; resources of other providers are for Azure to judge. */
-const eventSourceTypes: readonly string[] = [
-  'microsoft.eventgrid/topics',
-  'microsoft.eventgrid/domains',
-  'microsoft.eventgrid/domains/topics',
-  'microsoft.eventgrid/systemtopics',
-  'microsoft.eventgrid/partnertopics',
-  // Events of the namespace itself, such as MQTT clients that connect.
-  'microsoft.eventgrid/namespaces',
-]
-
-/** Parses a scope that event subscriptions can be created at. @throws BrokenRule also for a resource of Event Grid that has none */
-export function parseEventSource(text: string): Scope {
-  const scope = parseScope(text)
-  const type = resourceType(scope)
-  if (!type?.startsWith('microsoft.eventgrid/') || eventSourceTypes.includes(type)) return scope
-  if (type.endsWith('/eventsubscriptions')) {
-    const fix = 'end it before /eventSubscriptions, and write that name as eventSubscriptionName'
-    throw new BrokenRule('must be what the event subscription belongs to, not the event subscription', fix)
-  }
-  if (type === namespaceTopicType) {
-    const fix = 'to receive from it, set deliveryMode to pull and write it as namespaceTopic'
-    throw new BrokenRule('is a namespace topic, from which Event Grid delivers to no webhook', fix)
-  }
-  throw new BrokenRule(
-    'is a resource of Event Grid that has no event subscriptions',
-    'write one that ends with /topics/{name}, /domains/{name}, /domains/{name}/topics/{name}, ' +
-      '/systemTopics/{name}, /partnerTopics/{name} or /namespaces/{name}',
-  )
-}
-
 /**
  * Parses the resource id of a namespace topic: `.../providers/Microsoft.EventGrid/namespaces/{namespace}/topics/{topic}`.
  *

@@ -46,8 +46,8 @@ interface CommonOptions {
 /** What {@link loadComponents} takes from around the files. */
 export interface LoadComponentsOptions extends CommonOptions {
   /**
-   * What `secretKeyRef` refers to: secrets by name; by store, as `{ stores: { 'vault-a': { … } } }`; or a function, which is asked once for
-   * each reference and gives `undefined` for what it does not have. Where these have no answer, local secret stores among the files do.
+   * What `secretKeyRef` refers to: secrets by name; by store, as `{ stores: { 'vault-a': { … } } }`; or a function, which is asked once
+   * for each reference and gives `undefined` for what it does not have. Where these have no answer, local secret stores among the files do.
    * @default none
    */
   readonly secrets?:
@@ -124,7 +124,11 @@ function componentsOf(
   read?: PathsRead,
 ): readonly Component[] {
   const { env = process.env, appId, namespace, types = componentTypes, logger = silentLogger } = options
-  const loaded = loadFiles(files, { env, appId, namespace, types, given, words, forLibrary: true }, read)
+  const loaded = loadFiles(
+    files,
+    { env, appId, namespace, types, given, words: wordsFor(given), forLibrary: true },
+    read,
+  )
   for (const mistake of loaded.mistakes) logger.warn(mistake)
   for (const note of loaded.notes) logger.debug(note)
   const components = [...loaded.components.values()].map(({ component }) => component)
@@ -134,10 +138,11 @@ function componentsOf(
   return components
 }
 
-const words: CallerWords = {
+const wordsFor = ({ kind }: GivenSecrets): CallerWords => ({
   appId: 'give the option appId',
-  secret: (shape) => `give the option secrets, such as ${shape}`,
-}
+  secret: (shape) =>
+    kind === 'function' ? 'have the function secrets answer for it' : `give the option secrets, such as ${shape}`,
+})
 
 const isTexts = (value: unknown) => Array.isArray(value) && value.every((one) => typeof one === 'string')
 const isText = mustBe('a text', (value) => typeof value === 'string')

@@ -73,30 +73,24 @@ export function createSecretSources(files: ComponentFiles, drafts: readonly Comp
 
   function secretOf(reference: SecretReference): string | undefined {
     const store = reference.store ?? (names.length === 1 && broken.length === 0 ? names[0] : undefined)
-    const searched: Secrets[] = []
     if (given.kind === 'unreadable') return undefined
-    if (given.kind === 'function') {
-      const answer = given.ask(reference)
-      if (answer !== undefined) return answer
-    } else {
-      const secrets = given.kind === 'byName' ? given.secrets : ownOf(given.stores, store)
-      const text = findSecret(secrets, reference)
-      const isNamed = reference.store !== undefined
-      if (text !== undefined && isNamed && contested.length > 1) throw notByStore(reference, contested)
-      if (text !== undefined) return text
-      searched.push(secrets)
-    }
+    const secrets = given.kind === 'byStore' ? ownOf(given.stores, store) : given.kind === 'byName' ? given.secrets : {}
+    const own = given.kind === 'function' ? given.ask(reference) : findSecret(secrets, reference)
+    if (own !== undefined && reference.store !== undefined && contested.length > 1)
+      throw notByStore(reference, contested)
+    if (own !== undefined) return own
     const isLocal = store !== undefined && local.has(store)
-    const secrets = isLocal ? local.get(store) : {}
-    if (!secrets) return undefined
-    const where = (shape: string) =>
-      (!isLocal && broken.length > 0 ? `mend ${broken.join(', ')} first, where a secret store may be; or ` : '') +
-      troubleWith(store, names, given) +
-      words.secret(isByStore && store !== undefined ? byStoreShape(store, shape) : shape)
-    const text = findSecret(secrets, reference)
-    if (text === undefined && given.kind === 'function' && !isLocal && broken.length === 0) throw unanswered(reference)
-    if (text === undefined) throw missingSecret(reference, [...searched, secrets], where)
-    return text
+    const stored = isLocal ? local.get(store) : {}
+    if (!stored) return undefined
+    const text = findSecret(stored, reference)
+    if (text !== undefined) return text
+    throw missingSecret(reference, [secrets, stored], (shape) =>
+      [
+        !isLocal && broken.length > 0 ? `mend ${broken.join(', ')} first, where a secret store may be; or ` : '',
+        troubleWith(store, names, given),
+        words.secret(isByStore && store !== undefined ? byStoreShape(store, shape) : shape),
+      ].join(''),
+    )
   }
 
   return { issues, notes, secretOf }
@@ -124,14 +118,6 @@ function notByStore(reference: SecretReference, stores: readonly string[]): Brok
   const rule = `is a secretKeyRef to ${quoteReference(reference)}, which is given once though components name ${named}`
   const fix = `give the secrets by store, such as ${byStoreShape(stores[0] ?? '', shapeOf(reference))}`
   return new BrokenRule(rule, fix, 'unresolvedReference')
-}
-
-/** Nothing is known of what the caller's function asks but the store's name. */
-function unanswered(reference: SecretReference): BrokenRule {
-  const store = reference.store === undefined ? undefined : `the secret store ${quote(reference.store)}`
-  const rule = `is a secretKeyRef to ${quoteReference(reference)}, for which the function secrets gave nothing`
-  const fix = store ? `put it into ${store}, which that function was asked for` : 'the component names no secret store'
-  return new BrokenRule(rule, `${fix}; or correct the reference`, 'unresolvedReference')
 }
 
 const byStoreShape = (store: string, shape: string) => `{ "stores": { ${JSON.stringify(store)}: ${shape} } }`

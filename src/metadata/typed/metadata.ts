@@ -147,16 +147,11 @@ function eitherInput(values: Values, defaultName: string, options: MetadataConte
 }
 
 function subscriptionSettings(values: Values): SubscriptionSettings {
+  const { eventDeliverySchema, includedEventTypes, subjectBeginsWith, subjectEndsWith, advancedFilters } = values
+  const { maxDeliveryAttempts, maxEventsPerBatch, preferredBatchSizeInKilobytes, labels } = values
   return {
-    eventDeliverySchema: values.eventDeliverySchema,
-    includedEventTypes: values.includedEventTypes,
-    subjectBeginsWith: values.subjectBeginsWith,
-    subjectEndsWith: values.subjectEndsWith,
-    advancedFilters: values.advancedFilters,
-    maxDeliveryAttempts: values.maxDeliveryAttempts,
-    maxEventsPerBatch: values.maxEventsPerBatch,
-    preferredBatchSizeInKilobytes: values.preferredBatchSizeInKilobytes,
-    labels: values.labels,
+    ...{ eventDeliverySchema, includedEventTypes, subjectBeginsWith, subjectEndsWith, advancedFilters },
+    ...{ maxDeliveryAttempts, maxEventsPerBatch, preferredBatchSizeInKilobytes, labels },
     eventTimeToLiveMinutes: values.eventTimeToLive,
     deadLetter: deadLetterSetting(values),
   }

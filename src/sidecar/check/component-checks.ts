@@ -4,7 +4,7 @@ import type { PushMetadata } from '../../metadata/typed/metadata.ts'
 import { askForTokens, checkProvider, checkRoles, checkScope } from './checks/check-azure.ts'
 import { checkCertificates } from './checks/check-certificate.ts'
 import { checkHandshake, checkPath } from './checks/check-endpoint.ts'
-import { checkPort, compareClock } from './checks/check-machine.ts'
+import { askSidecar, checkPort, compareClock } from './checks/check-machine.ts'
 import { tryReceive, trySettle } from './checks/check-pull.ts'
 import { checkConnections, checkName } from './checks/check-reach.ts'
 import { checkEventSubscription, checkPullSubscription } from './checks/check-subscription.ts'
@@ -48,6 +48,10 @@ export function componentChecks(options: ComponentChecksOptions) {
     ...(outputWorld ? outputChecks(outputWorld) : []),
     ...(component.metadata ? [] : outOfReach(component)),
   ]
+  const { sidecar } = surroundings
+  if (sidecar && component.metadata) {
+    checks.push({ id: 'machine/sidecar', needs: valid, run: (one) => askSidecar(sidecar, component, one) })
+  }
   if (clockSource) {
     const run = (one: AbortSignal) => compareClock(clockSource, surroundings.endpoints, one)
     checks.push({ id: 'machine/clock', needs: valid, run })
@@ -81,7 +85,7 @@ function fileChecks({ files }: CheckedComponent): readonly Check[] {
 function outOfReach({ sides }: CheckedComponent): readonly Check[] {
   const ids = checkIds.filter(
     (id) =>
-      (id === 'machine/clock' && sides.length > 0) ||
+      ((id === 'machine/clock' || id === 'machine/sidecar') && sides.length > 0) ||
       (sides.includes('input') && /^(machine|endpoint|azure)\//.test(id)) ||
       (sides.includes('output') && id.startsWith('topic/')),
   )

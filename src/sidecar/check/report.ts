@@ -13,6 +13,7 @@ export const checkIds = [
   'files/names',
   'machine/port',
   'machine/clock',
+  'machine/sidecar',
   'endpoint/dns',
   'endpoint/connect',
   'endpoint/certificate',

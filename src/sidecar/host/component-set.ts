@@ -1,5 +1,5 @@
 /** Starts, changes and closes the components of `run` as their files change. */
-import { BindingError, shownMessage } from '../../core/errors.ts'
+import { shownMessage } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { Loaded, LoadedComponent } from '../../metadata/load/load-files.ts'
 import { createTurns } from '../../support/work/work.ts'
@@ -42,11 +42,11 @@ export class ComponentSet {
         await this.#open(one)
       } catch (error) {
         if (one.component.ignoreErrors) {
-          this.#leaveOut([[one.component.name, `${shownMessage(error)}${this.#neighbour(one, error)}`]])
+          this.#leaveOut([[one.component.name, shownMessage(error)]])
           continue
         }
         const logger = this.#options.loggerOf(one.component.name)
-        logger.error(`could not be started${this.#neighbour(one, error)}`)
+        logger.error('could not be started')
         throw error
       }
     }
@@ -120,7 +120,7 @@ export class ComponentSet {
       return []
     } catch (error) {
       if (this.#closing) return []
-      const why = `${shownMessage(error)}${this.#neighbour(loaded, error)}`
+      const why = shownMessage(error)
       if (ignoreErrors && !this.#running.has(name)) {
         this.#leaveOut([[name, why]])
         return []
@@ -129,13 +129,6 @@ export class ComponentSet {
       logger.warn(`${otherwise} until its file changes`)
       return [`component ${name}: ${why}`]
     }
-  }
-
-  /** Names the component that already listens on the port, whatever the order of the files. */
-  #neighbour({ component: { name }, metadata: { push: input } }: LoadedComponent, error: unknown): string {
-    if (!(error instanceof BindingError) || error.code !== 'PORT_UNAVAILABLE') return ''
-    const other = this.#all().find((one) => one.loaded.component.name !== name && one.port() === input?.handshakePort)
-    return other ? `; component ${JSON.stringify(other.loaded.component.name)} has its handshakePort already` : ''
   }
 
   async #changeTo(components: Loaded['components']): Promise<readonly string[]> {

@@ -12,7 +12,7 @@ import { isSameMetadata, type ParsedMetadata } from '../../metadata/typed/metada
 import { parseMetadata } from '../../metadata/typed/parse-metadata.ts'
 import { createTurns } from '../../support/work/work.ts'
 import { type ActiveComponent, withoutSecrets } from '../shared/health-and-metrics-server.ts'
-import { invokePayload } from '../shared/invoke-payload.ts'
+import { invokePayload } from '../shared/invoke.ts'
 import type { ComponentCounters, Metrics } from '../shared/metrics.ts'
 import type { InvokeRequest, Texts } from './grpc/contract.ts'
 import { Readers, type ReadStream, type StreamReader } from './readers.ts'

@@ -54,7 +54,7 @@ async function listBelow(folder: string): Promise<readonly string[]> {
 }
 
 /** Azure writes what it gave up together, of which each event has 1 MiB at most. */
-const maxFileBytes = 32 * 1024 ** 2
+const maxFileBytes = 16 * 1024 ** 2
 
 /** The entries of a file, its JSON array or its one value, with numbers as they were written. A text says why it can't be read. */
 export function readEntries(path: string): readonly unknown[] | string {

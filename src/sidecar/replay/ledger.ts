@@ -2,8 +2,8 @@
 import { closeSync, openSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
-import { isPlainFile, linesOfFile } from '../../support/files/regular-file.ts'
 import { codeOf, messageOf } from '../../support/process/error-code.ts'
+import { isPlainFile, linesOfFile } from './plain-file.ts'
 
 const fileName = 'eventgrid-replay.db'
 /** SQLite's own files beside it. */

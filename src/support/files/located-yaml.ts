@@ -153,24 +153,10 @@ function openQuote(document: Document.Parsed, { code, pos }: Document.Parsed['er
   return open
 }
 
-/** Our own words by the parser's code: its messages quote the text, which may be secret. */
-const syntaxRules: ReadonlyMap<string, string> = new Map([
-  ['BAD_ALIAS', `${syntax}: an alias without an anchor`],
-  ['BAD_DQ_ESCAPE', `${syntax}: an unknown escape in double quotes`],
-  ['BAD_INDENT', `${syntax}: wrong indentation`],
-  ['BLOCK_AS_IMPLICIT_KEY', `${syntax}: a mapping or list where a value on one line belongs`],
-  ['BLOCK_IN_FLOW', `${syntax}: a block within brackets`],
-  ['KEY_OVER_1024_CHARS', `${syntax}: a key of over 1024 characters`],
-  ['MISSING_CHAR', `${syntax}: a quote, bracket, colon, comma or space is missing`],
-  ['MULTILINE_IMPLICIT_KEY', `${syntax}: a key over several lines`],
-  ['NON_STRING_KEY', `${syntax}: a key that is not text`],
-  ['TAB_AS_INDENT', `${syntax}: a tab as indentation`],
-  ['UNEXPECTED_TOKEN', `${syntax}: something unexpected`],
-])
-
+/** In words that are made of the parser's code, such as BAD_INDENT: its messages quote the text, which may be secret. */
 function syntaxFault({ code, message }: Document.Parsed['errors'][number], place: Place): YamlFault {
   if (code === 'RESOURCE_EXHAUSTION' || /stack (size|overflow)/i.test(message)) return { place, rule: tooDeep }
-  return { place, rule: syntaxRules.get(code) ?? syntax }
+  return { place, rule: `${syntax}: ${code.toLowerCase().replaceAll('_', ' ')}` }
 }
 
 function firstAlias(document: Document.Parsed): number {

@@ -1,14 +1,11 @@
-/** Reads a regular file, bounded in size, since reading a pipe could wait for ever; a text of UTF-8 in 1 MiB at most. */
-import { isUtf8 } from 'node:buffer'
-import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, type Stats } from 'node:fs'
+/** Reads a regular file, bounded in size, since reading a pipe could wait for ever. */
+import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { codeOf, messageOf } from '../process/error-code.ts'
 
 /** Without blocking: opening a named pipe waits for its other end otherwise. Windows has no such flag, and no such files. */
 const nonBlocking = constants.O_NONBLOCK ?? 0
 const readFlags = constants.O_RDONLY | nonBlocking
-/** Fails for a link. */
-const ownFlags = readFlags | (constants.O_NOFOLLOW ?? 0)
 
 const maxTextBytes = 16 * 1024 * 1024
 const chunkBytes = 64 * 1024
@@ -71,41 +68,6 @@ function openNow(file: string): number {
   }
 }
 
-/**
- * Whether a file is there that nobody can have put in place of another one: throws an Error for a link, for a file with a second name (a
- * hard link), and for what is no regular file.
- */
-export function isPlainFile(file: string): boolean {
-  const stats = lstatSync(file, { throwIfNoEntry: false })
-  if (!stats) return false
-  if (stats.isSymbolicLink()) throw new Error('it is a link')
-  if (stats.isDirectory()) throw new Error('it is a folder')
-  if (!stats.isFile()) throw notRegular()
-  if (stats.nlink > 1) throw new Error('it has a second name (a hard link); remove that one, or copy the file')
-  return true
-}
-
-/** The lines of a file, which is no link; longer ones are cut. Throws as Node does, and an Error for what is no regular file. */
-export function* linesOfFile(
-  file: string,
-  { maxBytes, maxLineBytes }: { readonly maxBytes: number; readonly maxLineBytes: number },
-): Generator<string> {
-  const descriptor = openSync(file, ownFlags)
-  try {
-    check(fstatSync(descriptor), maxBytes)
-    const buffer = Buffer.allocUnsafe(chunkBytes)
-    let rest = ''
-    for (let read = readSync(descriptor, buffer); read > 0; read = readSync(descriptor, buffer)) {
-      const lines = (rest + buffer.toString('latin1', 0, read)).split('\n')
-      rest = (lines.pop() ?? '').slice(0, maxLineBytes)
-      for (const line of lines) yield Buffer.from(line, 'latin1').toString()
-    }
-    if (rest !== '') yield Buffer.from(rest, 'latin1').toString()
-  } finally {
-    closeSync(descriptor)
-  }
-}
-
 /** Keeps what is read into `buffer`. Some files are longer than the system says, and some never end. */
 function collect(maxBytes: number) {
   const parts: Buffer[] = []
@@ -150,15 +112,10 @@ function refuse(error: unknown): never {
 const notRegular = () => new Error('it is a pipe, a socket or a device, not a regular file')
 const tooLarge = (maxBytes: number) => new Error(`it is larger than ${maxBytes} bytes`)
 
-const largest = 1_048_576
-const readable = 16 * largest
-
-/** The text of a regular file of at most 1 MiB; an Error that says what is wrong with it, without its name. */
+/** The text of a file as {@link readRegularFileSync} gives it, or an Error that says what is wrong with the file, without its name. */
 export function textOrError(file: string): string | Error {
   try {
-    const bytes = readRegularBytesSync(file, readable)
-    if (bytes.length > largest) return new Error(`is larger than ${largest} bytes`)
-    return isUtf8(bytes) ? new TextDecoder().decode(bytes) : new Error('is not UTF-8')
+    return readRegularFileSync(file)
   } catch (error) {
     return new Error(`can't be read: ${messageOf(error)}`, { cause: error })
   }

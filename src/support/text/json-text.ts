@@ -28,36 +28,28 @@ const closeBrace = 0x7d
  */
 export function sliceTopLevel(bytes: Uint8Array, maxItems: number): TopLevel {
   const first = skipSpace(bytes, 0, bytes.length)
-  if (bytes[first] === openBracket) return sliceArray(bytes, first, maxItems)
+  if (bytes[first] === openBracket) return sliceItems(bytes, first, maxItems)
   if (bytes[first] !== openBrace) return { kind: 'other' }
   return { kind: 'object', slices: [{ start: first, end: skipSpaceBack(bytes, first, bytes.length) }] }
 }
 
 /**
- * Finds the value of `member` in each item of the array `list` of the object that a JSON text is, in one pass. `undefined` where the
- * text has another form, or an item lacks the member.
+ * Finds the value of `member` in each item of the array `list` of the object that a JSON text is. `undefined` where the text has another
+ * form, or an item lacks the member.
  */
 export function sliceMemberOfItems(bytes: Uint8Array, list: string, member: string): readonly Slice[] | undefined {
-  let found: readonly Slice[] | undefined
-  const end = walkMembers(bytes, 0, (key, start) => {
-    if (!isName(bytes, key, list)) return endOfValue(bytes, start)
-    const items = sliceItems(bytes, start, member)
-    found = items?.slices
-    return items?.end ?? endOfValue(bytes, start)
-  })
-  return end === undefined ? undefined : found
+  const found = sliceMembers(bytes, 0)?.get(list)
+  if (!found || bytes[found.start] !== openBracket) return undefined
+  const items = sliceItems(bytes, found.start, Number.POSITIVE_INFINITY)
+  if (items.kind !== 'array') return undefined
+  const slices = items.slices.flatMap(({ start }) => sliceMembers(bytes, start)?.get(member) ?? [])
+  return slices.length === items.slices.length ? slices : undefined
 }
 
 /** The text of each member of the object that a JSON text is. The last of two with one name counts. Empty for any other JSON text. */
 export function memberTexts(json: Uint8Array | string): ReadonlyMap<string, string> {
   const bytes = typeof json === 'string' ? Buffer.from(json) : json
-  const members = new Map<string, string>()
-  walkMembers(bytes, 0, (key, start) => {
-    const end = endOfValue(bytes, start)
-    members.set(String(readJson(textOf(bytes, key))), textOf(bytes, { start, end: skipSpaceBack(bytes, start, end) }))
-    return end
-  })
-  return members
+  return new Map([...(sliceMembers(bytes, 0) ?? [])].map(([name, slice]) => [name, textOf(bytes, slice)]))
 }
 
 function textOf(bytes: Uint8Array, { start, end }: Slice): string {
@@ -65,30 +57,9 @@ function textOf(bytes: Uint8Array, { start, end }: Slice): string {
   return Buffer.from(buffer, byteOffset, length).toString()
 }
 
-function sliceItems(bytes: Uint8Array, open: number, member: string): { slices: Slice[]; end: number } | undefined {
-  if (bytes[open] !== openBracket) return undefined
-  const slices: Slice[] = []
-  let at = skipSpace(bytes, open + 1, bytes.length)
-  while (bytes[at] !== closeBracket) {
-    let found: Slice | undefined
-    const end = walkMembers(bytes, at, (key, start) => {
-      const valueEnd = endOfValue(bytes, start)
-      if (isName(bytes, key, member)) found = { start, end: skipSpaceBack(bytes, start, valueEnd) }
-      return valueEnd
-    })
-    if (end === undefined || !found) return undefined
-    slices.push(found)
-    at = skipSpace(bytes, end, bytes.length)
-    if (bytes[at] === comma) at = skipSpace(bytes, at + 1, bytes.length)
-  }
-  return { slices, end: skipSpace(bytes, at + 1, bytes.length) }
-}
-
-/**
- * Calls `visit` with the key and the start of the value of each member of an object; `visit` returns the index behind the value.
- * Returns the index behind the object, or `undefined` if there is no whole object.
- */
-function walkMembers(bytes: Uint8Array, from: number, visit: (key: Slice, start: number) => number) {
+/** The values of the members of an object; `undefined` if there is no whole object. */
+function sliceMembers(bytes: Uint8Array, from: number): ReadonlyMap<string, Slice> | undefined {
+  const members = new Map<string, Slice>()
   const open = skipSpace(bytes, from, bytes.length)
   if (bytes[open] !== openBrace) return undefined
   let at = skipSpace(bytes, open + 1, bytes.length)
@@ -96,23 +67,15 @@ function walkMembers(bytes: Uint8Array, from: number, visit: (key: Slice, start:
     const keyEnd = endOfString(bytes, at) + 1
     const behindKey = skipSpace(bytes, keyEnd, bytes.length)
     if (bytes[behindKey] !== colon) return undefined
-    at = visit({ start: at, end: keyEnd }, skipSpace(bytes, behindKey + 1, bytes.length))
-    if (bytes[at] === comma) at = skipSpace(bytes, at + 1, bytes.length)
+    const start = skipSpace(bytes, behindKey + 1, bytes.length)
+    const end = endOfValue(bytes, start)
+    members.set(String(readJson(textOf(bytes, { start: at, end: keyEnd }))), {
+      start,
+      end: skipSpaceBack(bytes, start, end),
+    })
+    at = bytes[end] === comma ? skipSpace(bytes, end + 1, bytes.length) : end
   }
-  return bytes[at] === closeBrace ? at + 1 : undefined
-}
-
-/** Whether a string of JSON, with its quotes, is this name. */
-function isName(bytes: Uint8Array, key: Slice, name: string): boolean {
-  const { start, end } = key
-  const isPlain = end - start === name.length + 2
-  if (isPlain && every(name, (code, index) => bytes[start + 1 + index] === code)) return true
-  return bytes.subarray(start, end).includes(backslash) && readJson(textOf(bytes, key)) === name
-}
-
-function every(text: string, test: (code: number, index: number) => boolean): boolean {
-  for (let index = 0; index < text.length; index++) if (!test(text.charCodeAt(index), index)) return false
-  return true
+  return bytes[at] === closeBrace ? members : undefined
 }
 
 /** The value of a JSON text; `undefined` for any other text. */
@@ -154,7 +117,7 @@ export function nestsDeeper(bytes: Uint8Array, levels: number): boolean {
   return false
 }
 
-function sliceArray(bytes: Uint8Array, open: number, maxItems: number): TopLevel {
+function sliceItems(bytes: Uint8Array, open: number, maxItems: number): TopLevel {
   const slices: Slice[] = []
   let start = skipSpace(bytes, open + 1, bytes.length)
   while (start < bytes.length && bytes[start] !== closeBracket) {

@@ -17,7 +17,7 @@ it('finds each of ten lies, and nothing else, and its record of one is a test th
   expect(await azure.contents()).toEqual([])
 
   // The emulator of the test does not lie, as if Azure did otherwise than it.
-  const [file = ''] = globSync('topic-name-refused--*.json', { cwd: records })
+  const [file = ''] = globSync('topic-name-characters--*.json', { cwd: records })
   const recording = recordingForm.parse(JSON.parse(readFileSync(join(records, file), 'utf8')))
   expect(await playRecording(recording)).toEqual([expect.stringContaining('"This name is no good." on record')])
 })

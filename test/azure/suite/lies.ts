@@ -33,7 +33,7 @@ const told: readonly Told[] = [
     },
   },
   {
-    found: 'topic-name-refused: a topic with an underscore in its name',
+    found: 'topic-name-characters: a topic with an underscore in its name',
     about: ({ url }) => url.includes('/topics/egb_wrong'),
     becomes: (answer) => withBody(answer, { error: { code: 'InvalidRequest', message: 'This name is no good.' } }),
   },

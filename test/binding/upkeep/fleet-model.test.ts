@@ -152,7 +152,9 @@ it('holds all live credentials in the end, loses nothing of the operator, refuse
       if (operator.eventTimeToLive !== undefined)
         expect(properties?.retryPolicy?.eventTimeToLiveInMinutes).not.toBe(1_440)
       if (operator.expiration !== undefined) expect(JSON.stringify(properties)).toContain('2099-01-01')
-      expect(emulator.records.deliveries.filter(({ status }) => [400, 401, 403, 413].includes(status ?? 0))).toEqual([])
+      // The notice of the deletion of another world's event subscription may come here: all have one public address.
+      const own = emulator.records.deliveries.filter((one) => one.subscriptionName === eventSubscriptionName)
+      expect(own.filter(({ status }) => [400, 401, 403, 413].includes(status ?? 0))).toEqual([])
     } finally {
       delays = [0]
       await Promise.all(replicas.map(({ binding }) => binding.close()))

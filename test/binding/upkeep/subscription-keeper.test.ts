@@ -103,7 +103,7 @@ it('says why it failed, also while it is tried again', async () => {
   expect(keeper.state()).toEqual({ state: 'failed', why: error.message, delivers: 'unseen' })
   const passing = new BindingError('TIMEOUT', { what: 'no answer from ARM', fix: 'check the network' })
   asked[0]?.how.onAttempt?.({ attempt: 2, error: passing, retryInMs: 1, isMissing: false })
-  expect(keeper.state()).toEqual({ state: 'failed', why: 'no answer from ARM; check the network' })
+  expect(keeper.state()).toEqual({ state: 'failed', why: passing.message })
   asked[0]?.end.reject(new Error('with a secret in it'))
   await expect(tried).rejects.toThrow()
   expect(keeper.state()).toEqual({ state: 'failed', why: 'an unexpected error' })
@@ -148,6 +148,22 @@ it('repairs nothing before init has succeeded, which does the same', async () =>
   keeper.repair()
   await settle()
   expect([asked.length, time.pending()]).toEqual([1, 0])
+})
+
+it('goes on in the background after a failure that does not pass: somebody may correct its cause', async () => {
+  const { asked, keeper, found, look, settle } = open()
+  const up = keeper.bringUp('forever')
+  await settle()
+  asked[0]?.end.reject(new BindingError('SUBSCRIPTION_REJECTED', { what: 'it delivers elsewhere' }))
+  await expect(up).rejects.toThrow('it delivers elsewhere')
+  expect(keeper.state().state).toBe('failed')
+  found.next = { kind: 'changed', problem: 'other', lacksCredential: true }
+  await look()
+  expect(asked).toHaveLength(2)
+  asked[1]?.end.resolve({ action: 'created', wroteAt: 1 })
+  await settle()
+  expect(keeper.state().state).toBe('provisioned')
+  await keeper.close()
 })
 
 it('is ended by close, which waits for it, and does nothing after', async () => {
@@ -261,7 +277,7 @@ it('with check repairs nothing, warns of a difference once, and is unwell until 
   await settle()
   const error = new BindingError('TIMEOUT', { what: 'it does not exist' })
   checks[0]?.how.onAttempt?.({ attempt: 1, error, retryInMs: 1, isMissing: true })
-  expect(keeper.state()).toEqual({ state: 'missing', why: 'it does not exist' })
+  expect(keeper.state()).toEqual({ state: 'missing', why: error.message })
   checks[0]?.end.resolve({ action: 'found', problem: 'other filter.subjectBeginsWith' })
   await settle()
   found.next = { kind: 'changed', problem: 'other filter.subjectBeginsWith' }

@@ -16,6 +16,7 @@ it.each([
   { args: ['--skip', 'azure/permision'], says: /did you mean azure\/permission\?/ },
   { args: ['--wait', '2'], says: /--wait .*like 2m/ },
   { args: ['--offline', '--round-trip'], says: /--round-trip publishes an event/ },
+  { args: ['--only', 'machine/sidecar'], says: /machine\/sidecar needs --sidecar/ },
   { args: ['--only', 'round-trip'], says: /round-trip\/event needs --round-trip/ },
   { args: ['--offline', '--only', 'azure,files'], says: /--offline rules out azure/ },
   { args: ['--only', 'topic', '--skip', 'topic'], says: /--skip leaves no check/ },

@@ -1,7 +1,7 @@
 import type { ServiceDefinition } from '@grpc/proto-loader'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { boundNames } from '../../../src/sidecar/shared/metadata-names.ts'
+import { boundNames } from '../../../src/sidecar/shared/invoke.ts'
 import { memberTexts, nestsDeeper, sliceMemberOfItems, sliceTopLevel } from '../../../src/support/text/json-text.ts'
 
 /** Bytes that count how often they are read, and end a scanner that reads them too often. */

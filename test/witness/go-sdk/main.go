@@ -117,7 +117,7 @@ func main() {
 	})
 	step("is told to take daprd for state", func() error {
 		_, err := dapr.GetState(ctx, "store", "key", nil)
-		return fails(err, "for more run daprd")
+		return fails(err, "does not implement the method")
 	})
 	step("shuts it down", func() error { return dapr.Shutdown(ctx) })
 }

@@ -84,7 +84,7 @@ with DaprClient() as client:
 
     @step('is told to take daprd for state')
     def _():
-        fails(lambda: client.get_state('store', 'key'), grpc.StatusCode.UNIMPLEMENTED, 'for more run daprd')
+        fails(lambda: client.get_state('store', 'key'), grpc.StatusCode.UNIMPLEMENTED, 'does not implement the method')
 
     @step('shuts it down')
     def _():

@@ -16,7 +16,7 @@ import { createArmRequestLimits } from './call/request-limits.ts'
 import type { ArmContext } from './context.ts'
 import { answerContainer, answerProvider, answerProviders } from './resources/containers.ts'
 import { answerNamespaces, answerNamespaceTopics, answerQueueSubscriptions } from './resources/namespaces.ts'
-import type { AnswerResource } from './resources/resources.ts'
+import { type AnswerResource, answerUnsupported } from './resources/resources.ts'
 import { answerSystemTopics } from './resources/system-topics.ts'
 import { answerEventTypes, answerTopicTypes } from './resources/topic-types.ts'
 import { answerDomains, answerDomainTopics, answerTopics } from './resources/topics-and-domains.ts'
@@ -53,8 +53,9 @@ export function registerArmRoutes(app: FastifyInstance, options: ArmRouteOptions
     injected: ({ status, code, message }) =>
       new ArmError(status, code ?? usualArmCode(status), message ?? 'The request failed.'),
     bodyOf: ({ body }) => body,
-    headersOf({ status, message, headers }) {
-      const cause = { 'x-ms-failure-cause': status === 401 || status === 404 ? 'gateway' : 'service' }
+    headersOf({ status, code, message, headers }) {
+      const isGateway = status === 401 || status === 404 || code === 'LinkedAuthorizationFailed'
+      const cause = { 'x-ms-failure-cause': isGateway ? 'gateway' : 'service' }
       if (status !== 401) return { ...cause, ...headers }
       const tenant = directory.clients[0]?.tenantId ?? 'common'
       const challenge = `Bearer authorization_uri="https://login.windows.net/${tenant}", error="invalid_token"`
@@ -163,7 +164,7 @@ function createDispatch(options: ArmRouteOptions) {
       case 'permissions':
         return answerPermissions(context, call, target)
       case 'unsupported':
-        throw armErrors.notSupported(target.type)
+        return answerUnsupported(context, call, target)
       case 'container':
         return answerContainer(context, call, target)
     }

@@ -1,4 +1,4 @@
-/** The options of `emulate`: their help, and what they mean. A UsageError says what a wrong one should look like. */
+/** What each option of `emulate` means, on the command line and as a variable of the environment. */
 import { resolve } from 'node:path'
 import {
   flag,
@@ -9,6 +9,7 @@ import {
   texts,
   wrongOption,
 } from '../../../../src/support/command-line/options.ts'
+import { mostPageEvents } from '../config/config-schema.ts'
 import { isIngressUrl } from '../delivery/send/ingress.ts'
 import { type EventGridEmulatorOptions, type IngressRule, ManualClock, type StorageOptions } from '../index.ts'
 import { environmentLanguages } from '../test-interface/environment.ts'
@@ -16,9 +17,6 @@ import { isThere } from './parent-end.ts'
 
 /** The default ports. They are fixed, so that pasted lines keep working. */
 export const defaultPorts = { port: 4430, httpPort: 4431, blobPort: 4432 } as const
-
-/** As in the configuration file. */
-const mostPageEvents = 5000
 
 const storageExample = 'devstoreaccount1=http://127.0.0.1:10000'
 export const deliverExample = 'orders=http://127.0.0.1:3000/hook'

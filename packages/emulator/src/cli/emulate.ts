@@ -1,4 +1,4 @@
-/** The emulator's command line, under the name that a program gives it: it starts, says what happens, and drains at its end. */
+/** How `emulate` starts an emulator, says what happens, and ends: under the name that a program gives the command. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { optionLines, UsageError } from '../../../../src/support/command-line/options.ts'
 import { awaitEnd, type Command, ownCommand } from '../../../../src/support/command-line/run-command.ts'
@@ -74,12 +74,12 @@ A first SIGINT or SIGTERM, or the end of what --parent or --until-stdin-ends
 name, takes no more events and waits for the deliveries under way; a second
 signal ends at once.
 
-Each option is a variable too, like EVENTGRID_EMULATOR_HTTP_PORT, where the
-command line does not have it: of a repeatable one values with spaces between,
-of one without a value true or false.
+Each option is a variable too, like EVENTGRID_EMULATOR_HTTP_PORT; the command
+line comes first. The values of a repeatable option have spaces between; an
+option without a value is true or false.
 
-Tests in any language control it over http, under /emulator/ on the http port:
-GET /emulator/openapi.json says how.
+Tests in any language control the emulator under /emulator/ on the http port:
+GET /emulator/openapi.json describes the calls.
 `
 
 /** Runs until a signal. Throws a UsageError for wrong options, configuration or state. */
@@ -111,7 +111,7 @@ async function run(args: readonly string[], terminal: Terminal, startWords: () =
     if (!options.quiet) undo.push(...showRecords(emulator, terminal))
     if (terminal.live) undo.push(showFigures(emulator, terminal))
     if (loaded) undo.push(followConfig(emulator, loaded, options, terminal))
-    // Whoever names an ingress has a program that makes the event subscription.
+    // A user who names an ingress has a program that makes the event subscription.
     if (!hasSubscriptions(emulator) && (settings.ingress ?? []).length === 0) {
       terminal.line(`next step: ${startWords()} --deliver ${deliverExample}`)
     }

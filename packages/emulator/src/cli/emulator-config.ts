@@ -1,4 +1,4 @@
-// Emulator's configuration file: faults text, and which changed fields need a restart.
+/** How the configuration file of `emulate` is read, and which changed fields take effect at the next start only. */
 import { dirname, resolve } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { UsageError } from '../../../../src/support/command-line/options.ts'

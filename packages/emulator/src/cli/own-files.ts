@@ -1,4 +1,4 @@
-/** Which files of `--ca` and `--ready-file` the emulator writes: none that is dear to its user, and none of another emulator that runs. */
+/** Which files of `--ca` and `--ready-file` are written: none with other content, and none of another emulator that runs. */
 import { randomUUID, X509Certificate } from 'node:crypto'
 import { existsSync, lstatSync, mkdtempSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -74,7 +74,7 @@ function targetOf(file: string): string {
 }
 
 /**
- * Writes a certificate (PEM) into a file. Other commands read the file of their `--ca`, so a user may name one that is dear to him: only
+ * Writes a certificate (PEM) into a file. Other commands read the file of their `--ca`, so a user may name a file that must stay: only
  * an empty file and a certificate of the same subject are overwritten. Throws an Error for any other file, and as Node does.
  */
 export const writeAuthorityFile = (file: string, certificate: string): void =>
@@ -140,7 +140,7 @@ export interface ReadyFile {
 
 /**
  * Takes a file for that; without a file nothing is written. What a killed emulator left there is removed at once, so that nobody reads it
- * before this one is ready. Throws a UsageError for a file that holds something else: its user may have named one that is dear to him.
+ * before this one is ready. Throws a UsageError for a file that holds something else: the user may have named it by mistake.
  */
 export function openReadyFile(wanted: string | undefined): ReadyFile {
   if (wanted === undefined) return { write() {}, remove() {} }

@@ -1,7 +1,7 @@
-/** The end of whoever started a command, so that an aborted test run leaves nothing behind: its process is gone, or its pipe is closed. */
+/** Whether the process that started a command has ended, so that an aborted test run leaves nothing behind. */
 import { codeOf } from '../../../../src/support/process/error-code.ts'
 
-/** How often it is looked, in milliseconds. */
+/** The pause between two looks at the process, in milliseconds. */
 const pauseMs = 500
 
 /** Whether there is a process of this id. One that may not be signalled is there. */
@@ -33,7 +33,7 @@ export function watchStandardInput(ended: () => void): () => void {
   const events = ['end', 'close', 'error'] as const
   const stop = () => {
     for (const event of events) stdin.off(event, end)
-    // A late error of a stream that nobody reads any more is nobody's.
+    // Nobody reads the stream any more, so a late error of it is dropped.
     stdin.on('error', () => {})
     stdin.destroy()
   }

@@ -1,5 +1,4 @@
-// `eventgrid-emulator`: runs the emulator, or prints its version, its help or the schema of its configuration.
-
+/** What `eventgrid-emulator` does by its first word: run, or print its version, its help or the schema of its configuration. */
 import { wrongOption } from '../../../../src/support/command-line/options.ts'
 import { type Command, print, runCommand } from '../../../../src/support/command-line/run-command.ts'
 import { packageOf } from '../../../../src/support/process/runtime.ts'

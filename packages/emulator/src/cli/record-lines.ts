@@ -1,5 +1,4 @@
-// Lines that `emulate` prints while it runs: publishes, handshakes, deliveries, receives, dead letters; live figures line.
-
+/** Which line `emulate` prints for each record while it runs, and what its live line says. */
 import type { LinePart } from '../../../../src/support/command-line/terminal.ts'
 import { durationWords } from '../../../../src/support/time/clock.ts'
 import type {
@@ -112,7 +111,7 @@ function eventsWords({ count, first: [first] }: EventList): string {
   return `${type} ${id.length > longestId ? `${id.slice(0, 8)}…` : id}`
 }
 
-/** Time, mark, what it is about, and what is to be said of it. The mark is a status or a word of four letters. */
+/** A line: the time, a mark, the subject and the facts. The mark is a status or a word of four letters. */
 function line(at: number, mark: number | string | undefined, tone: Tone, ...texts: (string | undefined)[]): Line {
   const said = texts.filter((text) => text !== undefined && text !== '')
   return [

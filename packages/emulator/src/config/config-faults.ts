@@ -1,4 +1,4 @@
-/** What is wrong with a configuration, of a file or of code: fields by themselves, names given twice, names that are not there. */
+/** Whether a configuration, of a file or of code, can be used: each field, names given twice, and names that are not there. */
 import type { YamlPath } from '../../../../src/support/files/located-yaml.ts'
 import { isRecord } from '../../../../src/support/text/json-text.ts'
 import { didYouMean } from '../../../../src/support/text/nearest-name.ts'

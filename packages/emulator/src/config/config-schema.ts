@@ -1,4 +1,4 @@
-/** Which fields the emulator's configuration has: names, values, meanings, defaults. Types, JSON Schema, names and docs follow from it. */
+/** Which fields the configuration of the emulator has: types, JSON Schema, names and docs follow from this schema. */
 import { z } from 'zod'
 import { eventSubscriptionSettings } from '../model/resources/event-subscription.ts'
 import { queueSubscriptionSettings } from '../model/resources/namespace.ts'
@@ -26,13 +26,32 @@ import {
   url,
 } from './resource-fields.ts'
 
-/** With an account and its key or a signature, or Azurite's short form. */
+/** The most events that the option `pageEvents` keeps. */
+export const mostPageEvents = 5000
+
+/** Whether a text has the parts of a connection string of Service Bus or Event Hubs, in any order. */
+function isBrokerString(given: string): boolean {
+  const [, endpoint = ''] = /(?:^|;)\s*Endpoint=(sb:\/\/[^;\s]+)/i.exec(given) ?? []
+  return URL.canParse(endpoint) && /(^|;)\s*SharedAccess(Key|Signature)=[^;]+/i.test(given)
+}
+
+const functionsHost = url.refine((given) => URL.parse(given)?.pathname === '/', {
+  message: 'must be a URL without a path, like http://127.0.0.1:7071: that of the Event Grid trigger is added',
+})
+const functionHost = z.strictObject({
+  resourceId: field(
+    'Resource id of a function, or of a function app or slot for each of its functions. Default: each function that has no entry before.',
+    text.startsWith('/', 'must begin with a slash'),
+  ),
+  url: functionsHost.describe('The host that serves the function; its system key may follow as ?code=. Required.'),
+})
+
 /** The namespaces of a provider, each with its own connection string. */
 const brokers = (provider: string) =>
   list(
     z.strictObject({
       resourceId: field(
-        'Resource id of the namespace. Default: each namespace that has no entry of its own.',
+        'Resource id of the namespace. Default: any.',
         text.regex(
           new RegExp(
             `^/subscriptions/[^/]+/resourceGroups/[^/]+/providers/${provider.replace('.', '\\.')}/namespaces/[^/]+$`,
@@ -42,11 +61,15 @@ const brokers = (provider: string) =>
         ),
       ),
       connectionString: text
-        .regex(/(^|;)\s*Endpoint=sb:\/\/[^;\s]+/i, 'must be a connection string with Endpoint=sb://')
+        .refine(
+          isBrokerString,
+          'must be a connection string: Endpoint=sb://HOST;SharedAccessKeyName=NAME;SharedAccessKey=KEY',
+        )
         .describe('Its connection string; that of an emulator ends with UseDevelopmentEmulator=true. Required.'),
     }),
   )
 
+/** With an account and its key or a signature, or Azurite's short form. */
 const connectionString = text.regex(
   /^UseDevelopmentStorage=true|(^|;)\s*(AccountKey|SharedAccessSignature)=[^;]+/i,
   'must be a connection string of a storage account (AccountName=…;AccountKey=…)',
@@ -147,9 +170,18 @@ export const configSchema = z.strictObject({
       '@azure/storage-queue. Default: none, and event subscriptions of storage queues get a warning.',
     connectionString,
   ),
+  functions: field(
+    'Hosts of Azure Functions that events are delivered to, such as http://127.0.0.1:7071 of func start: one URL for all functions, or a ' +
+      'list of resource ids with URLs, of which the first that fits is used. Default: none, and event subscriptions of functions get a ' +
+      'warning.',
+    z.union(
+      [functionsHost, list(functionHost)],
+      'must be a URL without a path, like http://127.0.0.1:7071, or a list of { resourceId, url }',
+    ),
+  ),
   serviceBus: field(
     'Where events for queues and topics of Service Bus are sent: to the emulator of Microsoft, or to a namespace in Azure. Needs the ' +
-      'package @azure/service-bus. Default: none, and such event subscriptions get a warning.',
+      'package @azure/service-bus. The first that fits is used. Default: none, and such event subscriptions get a warning.',
     brokers('Microsoft.ServiceBus'),
   ),
   eventHubs: field(
@@ -170,7 +202,7 @@ export const configSchema = z.strictObject({
   ),
   pageEvents: field(
     'The most events that the page shows: the newest, and of the others those that wait or failed the longest. 5000 at most. Default: 300.',
-    count.max(5000, 'must be 5000 at most'),
+    count.max(mostPageEvents, `must be ${mostPageEvents} at most`),
   ),
   operationDelayMs: field('Milliseconds that a long-running operation takes at least. Default: 0.', milliseconds),
   operationRetryAfter: field(

@@ -52,7 +52,7 @@ export function configure(
   if (others === 'go') directory.forget()
   directory.declare(settings)
   parts.setIngress(settings.ingress)
-  for (const one of changes['event subscription'].gone) provisioning.removeAtOnce(one)
+  for (const one of changes['event subscription'].gone) provisioning.forget(one)
   for (const one of changes['queue event subscription'].gone) deleteQueueSubscription(parts, one)
   for (const one of changes['namespace topic'].gone) namespaces.topics.delete(one)
   for (const one of changes.namespace.gone) namespaces.namespaces.delete(one)

@@ -1,4 +1,4 @@
-/** One event subscription beside those of the configuration: checked as those of a file are, and written; its endpoint is asked. */
+/** How one event subscription is made beside those of the configuration, and when its maker hears that its endpoint did not consent. */
 import type { Operation } from '../arm/call/operations.ts'
 import type { Provisioning } from '../arm/subscriptions/provisioning.ts'
 import { declaredProperties } from '../arm/subscriptions/read-settings.ts'

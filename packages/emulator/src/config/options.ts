@@ -1,4 +1,4 @@
-/** What the options of `EventGridEmulator.start` come to: fields of the configuration file, what is code, and every default. */
+/** What the options of `EventGridEmulator.start` come to: each default is filled in, and `deliver` is spelled out. */
 import { randomBytes } from 'node:crypto'
 import { plainAddress } from '../../../../src/support/net/hosts.ts'
 import { isRecord } from '../../../../src/support/text/json-text.ts'

@@ -1,4 +1,4 @@
-/** What a configuration makes of what stands: every fault with its place, or all that is to stand afterwards. Pure: nothing is changed yet. */
+/** What a configuration makes of what stands: every fault with its place, or all that is to stand afterwards; nothing is changed yet. */
 import { isDeepStrictEqual } from 'node:util'
 import { ArmError } from '../arm/call/errors.ts'
 import { createDomainTopic } from '../arm/resources/domain-topics.ts'

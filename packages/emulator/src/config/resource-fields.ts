@@ -1,4 +1,4 @@
-/** Which fields a resource of the configuration has: an application, an Azure subscription, a topic, a namespace and so on. */
+/** Which fields an application, an Azure subscription, a topic, a namespace and each other resource of the configuration has. */
 import { z } from 'zod'
 import { didYouMean } from '../../../../src/support/text/nearest-name.ts'
 import { builtInRoles, findRole } from '../entra/roles.ts'

@@ -1,5 +1,6 @@
 // The assembly of handshakes, destinations, queues and delivery; `idle`, `settled`, shutdown.
 import type { EventSubscription } from '../model/resources/event-subscription.ts'
+import { createDeletionNotices } from './deletion-notice.ts'
 import type { DeliveryOptions } from './delivery-options.ts'
 import { createValidator } from './handshake/run-handshake.ts'
 import { createPendingEvents } from './pending-events.ts'
@@ -20,7 +21,8 @@ export function createDeliveryEngine(options: DeliveryOptions) {
     },
   })
   const { channel, undelivered, ...destinations } = createDestinations(options, client)
-  const { sendSoon, close, ...pending } = createPendingEvents({
+  const notices = createDeletionNotices(options, channel)
+  const { sendSoon, close, forget, ...pending } = createPendingEvents({
     ...options,
     isDelivered: (subscription) => channel(subscription) !== undefined,
     undelivered,
@@ -38,6 +40,13 @@ export function createDeliveryEngine(options: DeliveryOptions) {
     /** Handles a call of a validation URL; false if the URL is unknown or expired. */
     confirmValidation: validator.confirm,
     ...pending,
+    /** Forgets all events and notices as if they had never been. */
+    forget() {
+      notices.forget()
+      forget()
+    },
+    /** Tells the endpoint of an event subscription that the event subscription was deleted. */
+    tellDeleted: notices.tell,
     subscriptionChanged(subscription: EventSubscription): void {
       pending.subscriptionChanged(subscription)
       destinations.closeUnused()

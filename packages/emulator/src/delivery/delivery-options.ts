@@ -12,6 +12,7 @@ import type { Faults } from '../server/faults.ts'
 import type { Journal, JournalEntry } from '../state/journal.ts'
 import { manualValidationMs } from './handshake/handshake.ts'
 import type { ProbationOptions } from './queue/retry-schedule.ts'
+import type { FunctionsHosts } from './send/functions.ts'
 import type { Ingress } from './send/ingress.ts'
 import type { BrokerOptions } from './send/message-brokers.ts'
 import type { StorageQueues } from './send/storage-queues.ts'
@@ -56,6 +57,7 @@ export interface DeliverySettings {
   readonly deadLetterDelay: number
   readonly deadLetterStore: DeadLetterStore
   readonly storageQueues: StorageQueues | undefined
+  readonly functions: FunctionsHosts
   readonly serviceBus: readonly BrokerOptions[]
   readonly eventHubs: readonly BrokerOptions[]
   /** Delayed delivery to endpoints that keep failing. */
@@ -80,6 +82,7 @@ export function deliverySettings(options: Partial<DeliverySettings> = {}): Deliv
     deadLetterDelay: options.deadLetterDelay ?? deadLetterDelayMs,
     deadLetterStore: options.deadLetterStore ?? memoryDeadLetterStore,
     storageQueues: options.storageQueues,
+    functions: options.functions ?? [],
     serviceBus: options.serviceBus ?? [],
     eventHubs: options.eventHubs ?? [],
     probation: options.probation ?? (retrySchedule ? false : {}),

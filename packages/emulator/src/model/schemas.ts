@@ -148,6 +148,44 @@ export const byMember = <Form extends z.ZodType>(member: string, names: readonly
     return z.NEVER
   }, form)
 
+const knownNames = new WeakMap<z.ZodType, readonly string[]>()
+
+/** The names of all members that a schema has, at any depth. */
+export function memberNames(schema: z.ZodType): readonly string[] {
+  const names = knownNames.get(schema) ?? namesIn(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }))
+  knownNames.set(schema, names)
+  return names
+}
+
+function namesIn(schema: unknown): string[] {
+  if (Array.isArray(schema)) return schema.flatMap(namesIn)
+  if (!isRecord(schema)) return []
+  const { properties, ...rest } = schema
+  const members = isRecord(properties) ? properties : {}
+  return [...Object.keys(members), ...[...Object.values(members), ...Object.values(rest)].flatMap(namesIn)]
+}
+
+/** What a user names: its members are no names of a schema. */
+const freeNames: ReadonlySet<string> = new Set(['tags', 'userAssignedIdentities', 'inlineEventTypes'])
+
+/**
+ * A body with the members of a schema as that spells them, at any depth: Resource Manager takes their names in any letter case
+ * (MicrosoftDocs/azure-docs 18172: `OperatorType`).
+ */
+export function spelledMembers(schema: z.ZodType, body: unknown): unknown {
+  const names = new Map([...memberNames(schema), 'properties'].map((name) => [name.toLowerCase(), name]))
+  const respelled = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(respelled)
+    if (!isRecord(value)) return value
+    const members = Object.entries(value).map(([given, member]) => {
+      const name = names.get(given.toLowerCase()) ?? given
+      return [name, freeNames.has(name) ? member : respelled(member)]
+    })
+    return Object.fromEntries(members)
+  }
+  return respelled(body)
+}
+
 /** Lists and objects are read only, at any depth, so that constants can be passed. */
 export type ReadonlyDeep<T> = unknown extends T
   ? T

@@ -16,6 +16,7 @@ import {
   jsonTextOf,
   nestsTooDeeply,
   ownField,
+  sortedText,
   withMembers,
   withText,
 } from '../model/events/event-text.ts'
@@ -27,22 +28,24 @@ import type { PullQueue, SettleOutcome } from './pull-queue.ts'
 /** A refusal of a namespace's data plane. */
 export class NamespaceError extends ServiceError {}
 
-/** The error body (recorded tests of Azure's SDKs). @param now milliseconds since 1970 */
+/**
+ * The error body: the time with nine digits, the id in capitals (recorded, Python 2023, Go 2024).
+ *
+ * @param now milliseconds since 1970
+ */
 export function namespaceErrorBody({ code, message }: NamespaceError, trackingId: string, now: number) {
-  return { error: { code, message, timestamp_utc: new Date(now).toISOString(), tracking_id: trackingId } }
+  const timestamp = new Date(now).toISOString().replace('Z', '000000+00:00')
+  return { error: { code, message, timestamp_utc: timestamp, tracking_id: trackingId.toUpperCase() } }
 }
 
-/** The headers that name the code: the one on record, and that of Azure's guidelines. */
-export const namespaceErrorHeaders = ({ code }: NamespaceError) => ({
-  'broker-errorcode': code,
-  'x-ms-error-code': code,
-})
+/** The header that names the code; there is no `x-ms-error-code` (recorded, Go 2024). */
+export const namespaceErrorHeaders = ({ code }: NamespaceError) => ({ 'broker-errorcode': code })
 
 const failureOf = (status: number, code: string) => (message: string) => new NamespaceError(status, code, message)
 
 // The codes of 401 and 403 are not on record: assumed.
 export const badRequest = failureOf(400, 'BadRequest')
-export const argumentInvalid = failureOf(400, 'ArgumentInvalid')
+const argumentInvalid = failureOf(400, 'ArgumentInvalid')
 export const namespaceUnauthorized = failureOf(401, 'Unauthorized')
 export const forbidden = failureOf(403, 'Forbidden')
 export const namespaceNotFound = failureOf(404, 'NotFound')
@@ -137,8 +140,11 @@ function asEvent(bytes: Buffer, value: unknown): EventText {
   return eventText(bytes, value)
 }
 
-/** Checks an event in the order and the words (two kinds of quotes) of recorded answers, and writes its time as Azure does. */
-function checked(event: EventText): EventText {
+/** Checks an event in the order and the words (two kinds of quotes) of recorded answers, and writes its data and time as Azure does. */
+function checked(given: EventText): EventText {
+  const data = given.members.get('data')
+  // Of objects the members come in the order of their names (recorded, .NET and Java 2024).
+  const event = data && /^[{[]/.test(data) ? withText(given, 'data', sortedText(data)) : given
   const { value } = event
   if (value.data === undefined && value.data_base64 === undefined) throw badRequest("'data' attribute is required")
   if (value.specversion !== '1.0') throw badRequest('`specversion` attribute must be 1.0')
@@ -178,6 +184,24 @@ export const dataPlaneVersions: readonly string[] = [
 /** Those that have `renewLock` and delays of `release`. */
 const versionsWithDelays: readonly string[] = ['2023-10-01-preview', '2024-06-01']
 
+/** Its errors have other members and more words (recorded, Python 2023). */
+const firstPreview = '2023-06-01-preview'
+
+/**
+ * A whole number of a query, from `min` to `max`. What is no number is refused before one that is out of bounds (recorded, Python 2023).
+ * Throws a NamespaceError.
+ */
+export function numberOf(query: URLSearchParams, name: string, usual: number, min: number, max: number): number {
+  const text = query.get(name) ?? String(usual)
+  if (!/^\+?\d+$/.test(text)) {
+    const why = query.get('api-version') === firstPreview ? ': invalid digit found in string' : ''
+    throw badRequest(`Error parsing query parameters${why}`)
+  }
+  const value = Number(text)
+  if (value < min || value > max) throw argumentInvalid(`Invalid ${name} parameter`)
+  return value
+}
+
 export const settleOperations = ['acknowledge', 'release', 'reject', 'renewLock'] as const
 type SettleOperation = (typeof settleOperations)[number]
 
@@ -202,10 +226,13 @@ export function settleLockTokens(queue: PullQueue, operation: SettleOperation, q
     renewLock: queue.renewLock,
   }
   const outcomes = lockTokens.map((lockToken) => ({ lockToken, outcome: settle[operation](lockToken) }))
+  const isFirst = query.get('api-version') === firstPreview
+  const failure = (code: Exclude<SettleOutcome, 'done'>) =>
+    isFirst ? { errorCode: code, errorDescription: messages[code] } : { error: { code, message: messages[code] } }
   return {
     succeededLockTokens: outcomes.filter(({ outcome }) => outcome === 'done').map(({ lockToken }) => lockToken),
     failedLockTokens: outcomes.flatMap(({ lockToken, outcome }) =>
-      outcome === 'done' ? [] : [{ lockToken, error: { code: outcome, message: messages[outcome] } }],
+      outcome === 'done' ? [] : [{ lockToken, ...failure(outcome) }],
     ),
   }
 }

@@ -9,7 +9,6 @@ import { shownPath } from '../records/shown-request.ts'
 import type { RecordingOptions } from '../server/recording.ts'
 import { queryOf, recordedBody, serveAs } from '../server/service.ts'
 import {
-  argumentInvalid,
   authorizeNamespaceCall,
   badRequest,
   type DataAction,
@@ -24,6 +23,7 @@ import {
   namespaceNotFound,
   namespacePublishLimits,
   namespaceThrottled,
+  numberOf,
   parseCloudEvents,
   settleLockTokens,
   settleOperations,
@@ -115,6 +115,8 @@ export function registerNamespaceRoutes(app: FastifyInstance, options: Namespace
         }
         return sendReceived(reply, events)
       }
+      // An example of the specification alone has it (2024-06-01).
+      if (operation === 'isEmpty') return sendPlainJson(reply, { isEmpty: queue.size === 0 })
       const settle = settleOperations.find((known) => known === operation)
       if (!settle) throw namespaceNotFound('There is no such operation.')
       return sendPlainJson(reply, settleLockTokens(queue, settle, queryOf(request), bodyOf(request)))
@@ -151,10 +153,8 @@ async function receive(
   queue: PullQueue,
 ): Promise<readonly ReceivedEvent[]> {
   const query = queryOf(request)
-  const maxEvents = integerIn(query.get('maxEvents') ?? '1', 1, 100)
-  const maxWaitSeconds = integerIn(query.get('maxWaitTime') ?? '60', 10, 120)
-  if (maxEvents === undefined) throw argumentInvalid('Invalid maxEvents parameter')
-  if (maxWaitSeconds === undefined) throw argumentInvalid('Invalid maxWaitTime parameter')
+  const maxEvents = numberOf(query, 'maxEvents', 1, 1, 100)
+  const maxWaitSeconds = numberOf(query, 'maxWaitTime', 60, 10, 120)
   const gone = new AbortController()
   reply.raw.once('close', () => gone.abort())
   const events = await queue.receive(maxEvents, maxWaitSeconds * 1000, gone.signal)
@@ -191,8 +191,3 @@ function splitOperation(segment: string): [name: string, operation: string | und
 }
 
 const bodyOf = ({ body }: FastifyRequest) => (Buffer.isBuffer(body) ? body : Buffer.alloc(0))
-
-function integerIn(text: string, min: number, max: number): number | undefined {
-  const value = /^\d{1,4}$/.test(text) ? Number(text) : Number.NaN
-  return value >= min && value <= max ? value : undefined
-}

@@ -1,4 +1,4 @@
-// The page: static files at the root and under `/page/`, which call the test interface. Who may ask for them, and what they may load.
+/** Who may load the page, and what the page may load: static files, which call the test interface. */
 import { readdirSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { extname } from 'node:path'

@@ -94,7 +94,7 @@ export function createEventTrail({ now, figures, memory, limit = 300 }: EventTra
     else open.delete(entry.key)
   }
 
-  /** An event makes room: of one that is still pending no more is held than what became of it. */
+  /** An event makes room: of an event that is still pending only its fates are held. */
   function leave(entry: TrailedEvent): void {
     count(entry, rankOf(entry))
     entry.body = ''
@@ -250,7 +250,7 @@ export function createEventTrail({ now, figures, memory, limit = 300 }: EventTra
       listeners.add(listener)
       return () => void listeners.delete(listener)
     },
-    /** Forgets all events, for good: what is told of one of them later has no effect. */
+    /** Forgets all events, for good: a later report about a forgotten event has no effect. */
     clear(): void {
       lastForgotten = lastKey
       kept.clear()

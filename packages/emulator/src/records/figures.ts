@@ -1,4 +1,4 @@
-/** How many events and attempts there were: in all, and in each of the last 120 seconds with the times of answers. */
+/** How many events and attempts there were, in all and in each of the last 120 seconds, and how long answers took. */
 /**
  * What is counted. `failed` counts attempts of push delivery, `refused` requests to publish, the others events of push and pull
  * delivery: one published event may be delivered to several subscriptions. An event that a receiver acknowledges is delivered.

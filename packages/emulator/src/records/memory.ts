@@ -1,5 +1,5 @@
-/** What the records forget where they would hold too many bytes: what ended well, then what is under way, what failed, what waits. */
-/** What became of that which a record tells of, in the order in which records make room for others. */
+/** Which record makes room where all would hold too many bytes: ended well, then under way, then failed, then waiting. */
+/** The ranks of records: those of a lower rank make room first. */
 export const ranks = ['ended', 'under way', 'failed', 'waiting'] as const
 
 export type Rank = (typeof ranks)[number]
@@ -28,7 +28,7 @@ export interface RecordShelf<T> {
 
 export type Memory = ReturnType<typeof createMemory>
 
-/** Makes the memory that the records of all kinds share. The newest tenth of it is kept, whatever became of it. */
+/** Makes the memory that the records of all kinds share. The newest tenth of the bytes is kept, whatever the rank. */
 export function createMemory(maxBytes: number) {
   const shelves: { oldest(rank: Rank): { readonly until: number; leave(): void } | undefined }[] = []
   let held = 0

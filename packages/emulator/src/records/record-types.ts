@@ -67,8 +67,10 @@ export interface ReceiveSummary {
   readonly deliveryCount: number
 }
 
+export const requestRoutes = ['arm', 'entra', 'topic', 'namespace', 'blob'] as const
+
 /** A part of the emulator whose requests are recorded. */
-export type RequestRoute = 'arm' | 'entra' | 'topic' | 'namespace' | 'blob'
+export type RequestRoute = (typeof requestRoutes)[number]
 
 /** A call that the emulator answered. */
 export interface RequestRecord {

@@ -1,10 +1,11 @@
-/** What may be shown of a request: of URLs, headers, bodies and credentials what an allow-list names; all else is redacted. */
+/** What may be shown of the URL, the headers and the body of a request: what an allow-list names; all else is redacted. */
 import { isRecord } from '../../../../src/support/text/json-text.ts'
 
 const redacted = '(redacted)'
 
 /** Parameters of Resource Manager, the data planes and Entra whose values are no secret. All others may hold a key. */
 const publicParameters: ReadonlySet<string> = new Set([
+  'functionname',
   'api-version',
   '$filter',
   '$top',
@@ -49,7 +50,9 @@ function shownParameters(text: string, { nameless }: { readonly nameless: 'kept'
 
 /** Values in a URL's query that an answer may repeat, longest first. Short ones are no secrets. */
 export function secretValuesOf(url: URL): readonly string[] {
-  const values = [...url.searchParams].flatMap(([name, value]) => (publicParameters.has(name) ? [] : [value]))
+  const values = [...url.searchParams].flatMap(([name, value]) =>
+    publicParameters.has(name.toLowerCase()) ? [] : [value],
+  )
   return values
     .flatMap((value) => [value, encodeURIComponent(value)])
     .filter(({ length }) => length >= 4)

@@ -1,8 +1,9 @@
 /** Which calls are made to fail, how often, and how (`failNext`). */
 import { z } from 'zod'
 import { checkOptions, type Members } from '../model/schemas.ts'
+import { requestRoutes } from '../records/record-types.ts'
 
-export const faultRoutes = ['arm', 'entra', 'topic', 'namespace', 'blob', 'delivery', 'operation'] as const
+const faultRoutes = [...requestRoutes, 'delivery', 'operation'] as const
 
 /**
  * A part of the emulator that can be made to fail; `operation` is the long-running part of a

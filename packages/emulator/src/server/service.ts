@@ -6,6 +6,7 @@ import { codeOf } from '../../../../src/support/process/error-code.ts'
 import { readJson } from '../../../../src/support/text/json-text.ts'
 import { nestsTooDeeply } from '../model/events/event-text.ts'
 import type { RequestRecord } from '../records/record-types.ts'
+import { recordedBodyLimit } from '../records/records.ts'
 import { shownText } from '../records/shown-request.ts'
 import type { Fault } from './faults.ts'
 import { type RecordingOptions, recordRequests } from './recording.ts'
@@ -86,13 +87,10 @@ export function readBodies(scope: FastifyInstance, bodyLimit: number, read: (bod
   )
 }
 
-/** The longest body in a record, in bytes. */
-const recordedBytes = 16_384
-
 /** A body for the record: parsed where it is JSON that can be written again, else as text, or its length where it is long. */
 export function recordedBody(body: Buffer | string): unknown {
   const bytes = typeof body === 'string' ? Buffer.from(body) : body
-  if (bytes.length > recordedBytes) return `(${bytes.length} bytes)`
+  if (bytes.length > recordedBodyLimit) return `(${bytes.length} bytes)`
   const text = String(bytes)
   if (text === '') return undefined
   return (nestsTooDeeply(bytes) ? undefined : readJson(text)) ?? text

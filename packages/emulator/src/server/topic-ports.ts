@@ -28,7 +28,7 @@ export function createTopicPorts() {
     },
     /** The path of the topic that a short path means; undefined for any other. */
     pathOf({ socket, url = '/' }: Pick<IncomingMessage, 'socket' | 'url'>): string | undefined {
-      const [, first, rest] = /^(?:\/([^/?]+))?(\/api\/events(?:\?.*)?)$/.exec(url) ?? []
+      const [, first, rest] = /^(?:\/([^/?]+))?(\/api\/(?:events|health)(?:\?.*)?)$/.exec(url) ?? []
       const name = names.get(socket.localPort ?? 0) ?? first
       return rest === undefined || name === undefined || first === 'topics' ? undefined : `/topics/${name}${rest}`
     },

@@ -1,4 +1,4 @@
-// What can be done with events: publish one as a client would, deliver it again, try it now, look into a queue.
+/** What a caller may do with an event: publish it, deliver it again, try it now, wait for it; and when that is refused. */
 import { randomUUID } from 'node:crypto'
 import { isRecord, readJson } from '../../../../src/support/text/json-text.ts'
 import { suggestName } from '../../../../src/support/text/nearest-name.ts'
@@ -10,7 +10,8 @@ import { dataPlaneVersions } from '../namespaces/namespace-calls.ts'
 import { endedStates } from '../records/event-trail.ts'
 import { existingSourceIdOf, raisedEvents } from '../topics/raise.ts'
 import { publishApiVersion } from '../topics/topic-routes.ts'
-import type { LiveSources } from './live-view.ts'
+import type { LiveSources, LiveView } from './live-view.ts'
+import { UnservedError } from './pending-work.ts'
 import { TestInterfaceProblem } from './problem.ts'
 import { namespaceTopicName, viewEventDetail, viewHeld } from './shown-resources.ts'
 
@@ -204,4 +205,20 @@ export function unservedSubscriptions({ trail }: Pick<LiveSources, 'trail'>) {
     ...{ subscription: own[0]?.subscriptionName ?? '', subscriptionId, because: own[0]?.reason ?? '' },
     events: own.length,
   }))
+}
+
+/** The event subscription that is made, as it is shown. */
+export async function madeSubscription(
+  { subscriptions }: Pick<LiveView, 'subscriptions'>,
+  made: Promise<{ readonly id: string }>,
+) {
+  try {
+    const { id } = await made
+    const shown = subscriptions().find((one) => one.id === id)
+    if (shown) return shown
+  } catch (error) {
+    if (!(error instanceof UnservedError)) throw error
+    throw new TestInterfaceProblem(409, error.message)
+  }
+  throw new TestInterfaceProblem(409, 'the event subscription was removed meanwhile')
 }

@@ -1,13 +1,18 @@
-/** What the OpenAPI document says of the answers of the interface, refusals too: of a public interface each member has a schema here. */
+/** What the OpenAPI document says of each answer: a public interface has a schema here for each of its members. */
 import { z } from 'zod'
-import type { TopicView } from '../model/resource-views.ts'
 import { inputSchemas } from '../model/resources/resource.ts'
 import type { Members } from '../model/schemas.ts'
 import { fateStates, type TrailedAttempt } from '../records/event-fate.ts'
-import type { EventList, PublishSummary, ReceiveSummary, RequestRecord, UntakenBy } from '../records/record-types.ts'
-import type { EmulatorEnvironment, LanguageEnvironment } from './environment.ts'
+import {
+  type EventList,
+  type PublishSummary,
+  type ReceiveSummary,
+  type RequestRecord,
+  requestRoutes,
+  type UntakenBy,
+} from '../records/record-types.ts'
 import type { DeadLetter, PublishedEvent, PublishedEvents, SubscriptionFate } from './published-events.ts'
-import { eventFates, requestRoutes } from './requests.ts'
+import { eventFates } from './requests.ts'
 
 /** A field that may be left out. */
 const maybe = <Schema extends z.ZodType>(schema: Schema) => z.exactOptional(schema)
@@ -42,7 +47,7 @@ const subscriptionFate = z.strictObject({
   blobPath: maybe(text),
 } satisfies Members<SubscriptionFate>)
 
-const publishedEvent = z.strictObject({
+export const publishedEvent = z.strictObject({
   key: count.describe('Ascending in the order of arrival'),
   at: time,
   topic: text.describe('Its name; of a namespace topic {namespace}/{topic}'),
@@ -99,7 +104,7 @@ export const requestsAnswer = z.strictObject({
     .array(
       z.strictObject({
         at: time,
-        route: requestRoutes,
+        route: z.enum(requestRoutes),
         method: text,
         url: text,
         headers: z.record(z.string(), z.union([text, z.array(text)])),
@@ -130,38 +135,7 @@ export const rolesAnswer = z.strictObject({
   roles: z.array(z.strictObject({ role: text, scope: text })).describe('The roles that the client has now'),
 })
 
-const language = z.strictObject({
-  variables: z.record(z.string(), z.string()),
-  notes: z.array(text),
-} satisfies Members<LanguageEnvironment>)
 const resource = { name: text, id: text }
-const published = z.strictObject({
-  ...resource,
-  endpoint: text,
-  httpEndpoint: text,
-  ownEndpoint: maybe(text),
-  key: text,
-} satisfies Members<Omit<TopicView, 'keys'>>)
-
-export const environmentAnswer = z.strictObject({
-  http: text.describe('Base URL of topics over http, of this interface, and the CONNECT proxy'),
-  https: text.describe('Base URL of Resource Manager, Entra and topics'),
-  ca: text.describe('The certificate authority, PEM'),
-  caFile: maybe(text.describe('A file that holds it')),
-  pkcs12: text.describe('The same as a PKCS#12 store for Java, base64; any password opens it'),
-  pkcs12File: maybe(text.describe('A file that holds that')),
-  clock: z.enum(['machine', 'manual']),
-  subscriptionId: text,
-  clients: z.array(z.strictObject({ tenantId: text, clientId: text, clientSecret: text })),
-  topics: z.array(published),
-  domains: z.array(published),
-  systemTopics: z.array(z.strictObject({ ...resource, source: text })),
-  namespaceTopics: z.array(z.strictObject({ ...resource, namespaceEndpoint: text, endpoint: text, key: text })),
-  storage: z.array(
-    z.strictObject({ account: text, id: text, blobEndpoint: text, httpsBlobEndpoint: text, azurite: text }),
-  ),
-  languages: z.strictObject({ python: language, go: language, java: language, node: language, sh: language }),
-} satisfies Members<EmulatorEnvironment>)
 
 const fate = z.strictObject({
   subscriptionId: text,
@@ -279,7 +253,7 @@ export const stateAnswer = z.strictObject({
   ),
   more: z.strictObject({ topics: count, subscriptions: count, queues: count }).describe('How many are not listed'),
   ...figures,
-  stream: z.strictObject({ clients: count, missed: count }),
+  stream: z.strictObject({ clients: count }),
   refused: z
     .array(z.strictObject({ at: time, status: z.int(), code: some(text), topic: text, message: some(text) }))
     .describe('The latest 20 refused publishes, newest first'),
@@ -297,27 +271,3 @@ export const endpointsAnswer = z.strictObject({
 })
 
 export const documentAnswer = z.looseObject({ openapi: text })
-
-/** RFC 9457. */
-export const problem = z.strictObject({
-  type: text,
-  title: text,
-  status: z.int(),
-  detail: text,
-  errors: maybe(
-    z
-      .array(z.strictObject({ field: text, message: text }))
-      .describe('The faults of the request, by the names of its fields; empty for the body itself'),
-  ),
-  pending: maybe(
-    z
-      .array(z.strictObject({ subscription: text, subscriptionId: text, topic: text, detail: text }))
-      .describe('What was pending when the time was over'),
-  ),
-  unserved: maybe(
-    z
-      .array(z.strictObject({ subscription: text, subscriptionId: text, because: text, events: count }))
-      .describe('The event subscriptions that did not get events that they match'),
-  ),
-  events: maybe(z.array(publishedEvent).describe('The events that were there when the time was over')),
-})

@@ -1,6 +1,8 @@
-/** Where a running emulator is and how each language is led to it: what `emulate` prints, writes and answers. */
+/** Which addresses, keys and variables lead programs of each language to a running emulator. */
+import { z } from 'zod'
 import type { NamespaceTopicView, StorageView, SystemTopicView, TopicView } from '../model/resource-views.ts'
 import type { Client } from '../model/resources/resource.ts'
+import type { Members } from '../model/schemas.ts'
 
 /** The languages whose environment is known. `sh`: curl and other commands. */
 export const environmentLanguages = ['python', 'go', 'java', 'node', 'sh'] as const
@@ -42,6 +44,42 @@ export interface EmulatorEnvironment {
   readonly storage: readonly StorageView[]
   readonly languages: Readonly<Record<EnvironmentLanguage, LanguageEnvironment>>
 }
+
+const text = z.string()
+
+const language = z.strictObject({
+  variables: z.record(z.string(), z.string()),
+  notes: z.array(text),
+} satisfies Members<LanguageEnvironment>)
+const resource = { name: text, id: text }
+const published = z.strictObject({
+  ...resource,
+  endpoint: text,
+  httpEndpoint: text,
+  ownEndpoint: z.exactOptional(text),
+  key: text,
+} satisfies Members<Omit<TopicView, 'keys'>>)
+
+/** What the OpenAPI document says of the environment. */
+export const environmentAnswer = z.strictObject({
+  http: text.describe('Base URL of topics over http, of this interface, and the CONNECT proxy'),
+  https: text.describe('Base URL of Resource Manager, Entra and topics'),
+  ca: text.describe('The certificate authority, PEM'),
+  caFile: z.exactOptional(text.describe('A file that holds it')),
+  pkcs12: text.describe('The same as a PKCS#12 store for Java, base64; any password opens it'),
+  pkcs12File: z.exactOptional(text.describe('A file that holds that')),
+  clock: z.enum(['machine', 'manual']),
+  subscriptionId: text,
+  clients: z.array(z.strictObject({ tenantId: text, clientId: text, clientSecret: text })),
+  topics: z.array(published),
+  domains: z.array(published),
+  systemTopics: z.array(z.strictObject({ ...resource, source: text })),
+  namespaceTopics: z.array(z.strictObject({ ...resource, namespaceEndpoint: text, endpoint: text, key: text })),
+  storage: z.array(
+    z.strictObject({ account: text, id: text, blobEndpoint: text, httpsBlobEndpoint: text, azurite: text }),
+  ),
+  languages: z.strictObject({ python: language, go: language, java: language, node: language, sh: language }),
+} satisfies Members<EmulatorEnvironment>)
 
 type Place = Pick<EmulatorEnvironment, 'https' | 'caFile' | 'pkcs12File' | 'subscriptionId'> & {
   readonly client: Pick<Client, 'tenantId' | 'clientId' | 'clientSecret'>

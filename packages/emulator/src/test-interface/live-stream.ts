@@ -1,4 +1,4 @@
-// The stream of server-sent events: to sixteen clients at most, four messages a second, and what a slow one misses.
+/** When clients of the stream hear of a change: four times a second; who does not read is ended, and begins anew. */
 import type { TrailedEvent } from '../records/event-fate.ts'
 import type { LiveView } from './live-view.ts'
 import { viewEvent } from './shown-resources.ts'
@@ -7,11 +7,12 @@ import { viewEvent } from './shown-resources.ts'
 export interface StreamClient {
   write(text: string): boolean
   readonly writableLength: number
+  destroy(): unknown
   once(event: 'close', listener: () => void): unknown
 }
 
 export interface LiveStreamOptions {
-  /** A browser with more unsent bytes than this gets no further messages. @default 1_048_576 */
+  /** A browser with more unsent bytes than this is ended: it connects again, and gets the full state. @default 1_048_576 */
   readonly maxBacklog?: number
   /** Pause between two messages, in milliseconds. @default 250 */
   readonly pauseMs?: number
@@ -29,8 +30,6 @@ const messagesPerTick = 4
 export function createLiveStream(model: Omit<LiveView, 'subscriptions'>, options: LiveStreamOptions = {}) {
   const { maxBacklog = 1_048_576, pauseMs = 250 } = options
   const clients = new Set<StreamClient>()
-  /** Clients that were too slow and missed messages. */
-  const behind = new Set<StreamClient>()
   let dirty = new Set<TrailedEvent>()
   /** Keys of events that made room for others. */
   let gone = new Set<number>()
@@ -38,8 +37,6 @@ export function createLiveStream(model: Omit<LiveView, 'subscriptions'>, options
   let beats = 0
   /** The emulator's time of the last figures sent: a manual clock may have advanced far since. */
   let lastFiguresAt: number | undefined
-  /** Number of messages not sent to slow clients. */
-  let missed = 0
   /** More events changed than fit into a message. */
   let incomplete = false
   /** What was sent last of the parts that are sent only when they change. */
@@ -49,7 +46,7 @@ export function createLiveStream(model: Omit<LiveView, 'subscriptions'>, options
     return { resources: JSON.stringify(model.resources()), refused: JSON.stringify(model.refused()) }
   }
   const message = (name: string, value: object) => `event: ${name}\ndata: ${JSON.stringify(value)}\n\n`
-  const figures = (since?: number) => ({ ...model.figures(since), stream: { clients: clients.size, missed } })
+  const figures = (since?: number) => ({ ...model.figures(since), stream: { clients: clients.size } })
   const state = () => ({
     ...model.resources(),
     ...figures(),
@@ -60,24 +57,8 @@ export function createLiveStream(model: Omit<LiveView, 'subscriptions'>, options
 
   function send(text: string): void {
     for (const client of clients) {
-      if (behind.has(client)) {
-        missed++
-      } else if (client.writableLength > maxBacklog) {
-        missed++
-        behind.add(client)
-      } else {
-        client.write(text)
-      }
-    }
-  }
-
-  function catchUp(): void {
-    const ready = [...behind].filter(({ writableLength }) => writableLength === 0)
-    if (ready.length === 0) return
-    const text = message('state', state())
-    for (const client of ready) {
-      behind.delete(client)
-      client.write(text)
+      if (client.writableLength > maxBacklog) client.destroy()
+      else client.write(text)
     }
   }
 
@@ -97,7 +78,6 @@ export function createLiveStream(model: Omit<LiveView, 'subscriptions'>, options
   }
 
   function beat(): void {
-    catchUp()
     // First: each of these makes room.
     sendGone()
     sendEvents()
@@ -119,7 +99,6 @@ export function createLiveStream(model: Omit<LiveView, 'subscriptions'>, options
 
   function leave(client: StreamClient): void {
     clients.delete(client)
-    behind.delete(client)
     if (clients.size === 0) rest()
   }
 
@@ -166,7 +145,6 @@ export function createLiveStream(model: Omit<LiveView, 'subscriptions'>, options
     close(): void {
       rest()
       clients.clear()
-      behind.clear()
     },
   }
 }

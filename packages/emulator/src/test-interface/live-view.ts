@@ -1,4 +1,4 @@
-// What the emulator has and does at this moment, as the stream and its first message tell it: resources, figures, events, refused publishes.
+/** Which resources, figures and refused requests the state of the emulator has, and how many of them at most. */
 import type { DeliveryEngine } from '../delivery/delivery-engine.ts'
 import type { Directory } from '../entra/directory.ts'
 import type { TokenIssuer } from '../entra/token-issuer.ts'

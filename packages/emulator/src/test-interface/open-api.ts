@@ -1,8 +1,8 @@
-/** The OpenAPI document of the interface, made from the schemas that its requests are checked with. */
+/** How the operations of the interface become its OpenAPI document. */
 import type { z } from 'zod'
-import { problem } from './answers.ts'
 import type { TestOperation } from './operation.ts'
 import { operations } from './operations.ts'
+import { problem } from './problem.ts'
 import { jsonSchemaOf } from './requests.ts'
 
 /** Of the interface, not of the package: it changes where a program that uses the interface has to change. */

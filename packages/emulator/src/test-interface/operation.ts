@@ -1,4 +1,4 @@
-/** What an operation of the interface is: what goes in and comes out, and what it may ask of an emulator. */
+/** What an operation of the interface is: its request and its answer, and what it may ask of an emulator. */
 import type { z } from 'zod'
 import type { EventSubscriptionOptions } from '../config/resource-fields.ts'
 import type { EventSubscription } from '../model/resources/event-subscription.ts'

@@ -1,4 +1,4 @@
-/** The operations of the interface: method, path, what goes in and comes out, and which member of the emulator answers. */
+/** Which operations the interface has, and which member of the emulator answers each. */
 import { faultSchema } from '../server/faults.ts'
 import { publishLimits } from '../topics/parse-published.ts'
 import {
@@ -6,6 +6,7 @@ import {
   awaitEvents,
   eventDetail,
   keysOfBodies,
+  madeSubscription,
   peekQueue,
   redeliver,
   tryAllNow,
@@ -13,34 +14,20 @@ import {
   unservedSubscriptions,
 } from './actions.ts'
 import * as answers from './answers.ts'
+import { environmentAnswer } from './environment.ts'
 import { type Live, operation, type TestedEmulator, type TestOperation } from './operation.ts'
-import { StillPendingError, UnservedError } from './pending-work.ts'
+import { StillPendingError } from './pending-work.ts'
 import { TestInterfaceProblem } from './problem.ts'
 import type { PublishedEvent } from './published-events.ts'
 import * as requests from './requests.ts'
 
 const defaultTimeout = '10s'
-const mostTimeout = '10m'
-const mostAdvance = '400d'
 
 const rolesOf = (emulator: TestedEmulator, clientId: string) => ({
   roles: emulator.roles(clientId).map(({ role, scope = '/' }) => ({ role, scope })),
 })
 
 const firstTopic = ({ sources }: Live) => sources.store.resources('topics')[0]?.name ?? ''
-
-/** The event subscription that is made, as it is shown. */
-async function makeSubscription({ subscriptions }: Live, made: Promise<{ readonly id: string }>) {
-  try {
-    const { id } = await made
-    const shown = subscriptions().find((one) => one.id === id)
-    if (shown) return shown
-  } catch (error) {
-    if (!(error instanceof UnservedError)) throw error
-    throw new TestInterfaceProblem(409, error.message)
-  }
-  throw new TestInterfaceProblem(409, 'the event subscription was removed meanwhile')
-}
 
 export const operations: readonly TestOperation[] = [
   operation({
@@ -83,7 +70,7 @@ export const operations: readonly TestOperation[] = [
     summary: 'Makes an event subscription, or replaces the one with that name, and waits for its handshake',
     ...{ body: requests.subscriptionRequest, needsBody: true, answer: answers.subscriptionAnswer },
     refusals: { 409: 'The event subscription is there, but its endpoint has not consented.' },
-    run: ({ emulator, live, body }) => makeSubscription(live, emulator.addEventSubscription(body)),
+    run: ({ emulator, live, body }) => madeSubscription(live, emulator.addEventSubscription(body)),
   }),
   operation({
     ...{ method: 'DELETE', path: '/emulator/subscriptions', id: 'removeSubscription' },
@@ -158,7 +145,7 @@ export const operations: readonly TestOperation[] = [
       409: 'Nothing is pending, but event subscriptions that match events did not get them.',
     },
     async run({ emulator, live, body }) {
-      const timeout = requests.durationMs('timeout', body.timeout ?? defaultTimeout, mostTimeout)
+      const timeout = requests.durationMs(body.timeout ?? defaultTimeout)
       try {
         await emulator.settled({ timeout })
         const unserved = unservedSubscriptions(live.sources)
@@ -180,7 +167,7 @@ export const operations: readonly TestOperation[] = [
       const isWanted = ({ subscriptions }: PublishedEvent) =>
         fate === undefined || subscriptions.some(({ state }) => state === fate)
       const found = () => emulator.events(query).events.filter(isWanted)
-      const timeoutMs = requests.durationMs('timeout', timeout, mostTimeout)
+      const timeoutMs = requests.durationMs(timeout)
       const events = await awaitEvents(live.sources, { count, timeoutMs, found })
       if (events.length >= count) return { events, leftOut: emulator.events({ limit: 1 }).leftOut }
       throw new TestInterfaceProblem(408, `after ${timeout} ${events.length} of ${count} such events are there`, {
@@ -211,7 +198,7 @@ export const operations: readonly TestOperation[] = [
     ...{ body: requests.clockRequest, needsBody: true, answer: answers.clockAnswer },
     refusals: { 409: 'The emulator has no manual clock.' },
     async run({ emulator, body }) {
-      const ms = requests.durationMs('advance', body.advance, mostAdvance)
+      const ms = requests.durationMs(body.advance)
       if (emulator.environment().clock !== 'manual') {
         throw new TestInterfaceProblem(409, "the emulator goes by the machine's clock: start it with --manual-clock")
       }
@@ -285,7 +272,7 @@ export const operations: readonly TestOperation[] = [
   operation({
     ...{ method: 'GET', path: '/emulator/environment', id: 'getEnvironment' },
     summary: 'Where the emulator is, with keys, and the environment for each language',
-    answer: answers.environmentAnswer,
+    answer: environmentAnswer,
     run: ({ emulator }) => emulator.environment(),
   }),
   operation({

@@ -1,4 +1,4 @@
-/** What errors say of event subscriptions: how many events are pending and what these wait for, or why none comes. */
+/** Which words tell what is pending, for which event subscription, and why an event subscription gets no events. */
 import type { DeliveryEngine } from '../delivery/delivery-engine.ts'
 import type { EventSubscription } from '../model/resources/event-subscription.ts'
 import type { Clock } from '../model/time/clock.ts'
@@ -12,7 +12,7 @@ export interface PendingWork {
   readonly subscriptionId: string
   /** The name of its topic or source. */
   readonly topic: string
-  /** How many events, what they wait for, and the last answer. */
+  /** How many events, what these wait for, and the last answer. */
   readonly detail: string
 }
 

@@ -1,4 +1,4 @@
-/** What a test reads of events: those that were published, with their fate at every event subscription, and the dead letters. */
+/** How a test reads published events, their fate at each event subscription, and dead letters. */
 import { readJson } from '../../../../src/support/text/json-text.ts'
 import { suggestName } from '../../../../src/support/text/nearest-name.ts'
 import type { NamespaceStore } from '../model/resources/namespace.ts'
@@ -156,7 +156,10 @@ export interface DeadLetter {
   /** The event subscription's name. */
   readonly subscription: string
   readonly subscriptionId: string
-  /** Why: `MaxDeliveryAttemptsExceeded`, `TimeToLiveExceeded`, `UndeliverableDueToClientError` or `Rejected`. */
+  /**
+   * Why: `MaxDeliveryAttemptsExceeded`, `TimeToLiveExceeded`, `UndeliverableDueToClientError`,
+   * `UndeliverableDueToProbationCausedByClientError` or `Rejected`.
+   */
   readonly reason: string
   /** Where it was written; absent for one that was dropped, as the event subscription has no place for dead letters. */
   readonly blobPath?: string

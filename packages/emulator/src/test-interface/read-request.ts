@@ -1,4 +1,4 @@
-/** Query and body of a request as their schemas have them. What is unknown or wrong is refused, all faults at once. */
+/** Whether the query and the body of a request are as their schemas have them: all faults are told at once. */
 import type { z } from 'zod'
 import { nestsTooDeeply, tooDeep } from '../model/events/event-text.ts'
 import { fieldName, readFields } from '../model/schemas.ts'

@@ -1,7 +1,9 @@
-/** The requests of the interface: what is checked, and what its OpenAPI document says of them, follows from these schemas. */
+/** What a request of the interface may hold: its check and its OpenAPI document follow from these schemas. */
 import { z } from 'zod'
+import { mostPageEvents } from '../config/config-schema.ts'
 import { eventSubscription } from '../config/resource-fields.ts'
 import type { Members } from '../model/schemas.ts'
+import { requestRoutes } from '../records/record-types.ts'
 import { publishLimits } from '../topics/parse-published.ts'
 
 /** The form of a duration: whole numbers, each with its unit. */
@@ -13,14 +15,14 @@ const text = z.string()
 const name = z.string().min(1).max(4096)
 const anything = z.unknown()
 
-const duration = z.string().max(100).regex(durationForm, 'must be a duration, such as 10s or 1h30m')
-
-/** The most events that a request may ask for: as many as the page may keep. */
-const mostEvents = 5000
+const duration = (most: string) =>
+  z
+    .string()
+    .max(100)
+    .regex(durationForm, 'must be a duration, such as 10s or 1h30m')
+    .refine((text) => durationMs(text) <= durationMs(most), `must be ${most} or less`)
 
 export const eventFates = ['delivered', 'pending', 'dead-lettered', 'dropped', 'unmatched', 'unserved'] as const
-
-export const requestRoutes = z.enum(['arm', 'entra', 'topic', 'namespace', 'blob'])
 
 /** Which events are wanted; by default all. */
 export interface EventQuery {
@@ -36,7 +38,7 @@ export const eventsQuery = z.strictObject({
   topic: maybe(name.describe('Name or resource id of a topic, domain or system topic, or {namespace}/{topic}')),
   type: maybe(name.describe('The type of the event')),
   subject: maybe(text.max(4096).describe('The subject of the event')),
-  limit: maybe(z.int().min(1).max(mostEvents).describe('The newest so many events. Default: all that are kept')),
+  limit: maybe(z.int().min(1).max(mostPageEvents).describe('The newest so many events. Default: all that are kept')),
 } satisfies Members<EventQuery>)
 
 export const searchQuery = z.strictObject({ text: text.max(4096).describe('What a body has to hold') })
@@ -52,15 +54,15 @@ export const publishRequest = z.strictObject({
 })
 
 export const requestsQuery = z.strictObject({
-  route: maybe(requestRoutes.describe('The part of the emulator that answered')),
+  route: maybe(z.enum(requestRoutes).describe('The part of the emulator that answered')),
 })
 
 export const settleRequest = z.strictObject({
-  timeout: maybe(duration.describe('How long to wait, in real time, 10m at most. Default: 10s')),
+  timeout: maybe(duration('10m').describe('How long to wait, in real time, 10m at most. Default: 10s')),
 })
 
 export const waitRequest = eventsQuery.omit({ limit: true }).extend({
-  count: maybe(z.int().min(1).max(mostEvents).describe('How many events at least. Default: 1')),
+  count: maybe(z.int().min(1).max(mostPageEvents).describe('How many events at least. Default: 1')),
   fate: maybe(
     z.enum(eventFates).describe('What became of the event at one event subscription at least. Default: anything'),
   ),
@@ -83,7 +85,7 @@ export const resetRequest = z.strictObject({
 } satisfies Members<ResetOptions>)
 
 export const clockRequest = z.strictObject({
-  advance: duration.describe('By how much, 400d at most'),
+  advance: duration('400d').describe('By how much, 400d at most'),
 })
 
 const object = z.record(z.string(), anything)
@@ -126,20 +128,8 @@ export const rotateRequest = z.strictObject({
 
 const units: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
-/**
- * The milliseconds of a duration. Throws a RangeError for a text of another form, and for one that is over the limit.
- *
- * @param name of the field, for the error
- * @param most as a duration
- */
-export function durationMs(name: string, text: string, most: string): number {
-  if (!durationForm.test(text)) throw new RangeError(`${name} must be a duration, such as 10s or 1h30m`)
-  const ms = sum(text)
-  if (ms > sum(most)) throw new RangeError(`${name} must be ${most} or less`)
-  return ms
-}
-
-const sum = (text: string): number =>
+/** The milliseconds of a duration that a schema of the interface took. */
+export const durationMs = (text: string): number =>
   [...text.matchAll(/(\d{1,9})(ms|s|m|h|d)/g)].reduce(
     (ms, [, count, unit = '']) => ms + Number(count) * (units[unit] ?? 0),
     0,

@@ -1,4 +1,4 @@
-// What is shown of topics, event subscriptions, queues and events: filters in words, URLs without their queries, no secret.
+/** What is shown of topics, event subscriptions, queues and events: filters in words, URLs without their queries, no secret. */
 import { cut } from '../../../../src/support/text/text.ts'
 import { deadLetterDestinationOf } from '../delivery/queue/attempt-results.ts'
 import { deliverySchemaOf, shownUrl, webhookOf } from '../delivery/send/delivery-request.ts'

@@ -1,4 +1,4 @@
-/** Serves the operations of the interface under `/emulator/`: who may ask, what is read, how refusals look. Nothing of it is recorded. */
+/** Who may call the interface under `/emulator/`, and how its answers and refusals are sent. */
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'

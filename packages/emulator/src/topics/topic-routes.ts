@@ -1,4 +1,4 @@
-/** Which requests a topic takes, and what is answered to a publisher and to a call of a validation URL. */
+/** Which requests a topic takes, and what is answered to a publisher, to who asks for its health, and to a call of a validation URL. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { AcceptedEvent } from '../model/events/accepted-event.ts'
 import { textOf } from '../model/events/event-text.ts'
@@ -31,6 +31,8 @@ import {
  */
 export const publishApiVersion = '2018-01-01'
 
+const healthPath = '/api/health'
+
 /** Takes published events, and the calls of validation URLs. */
 export interface EventIntake extends Acceptance {
   /** Whether the limit of pending events is reached. */
@@ -49,8 +51,8 @@ export interface TopicRouteOptions extends RecordingOptions, PublishAccess {
 }
 
 /**
- * Adds the publishing routes of custom topics and domains, `/topics/:name/api/events`, and those of the manual handshake,
- * `/eventsubscriptions/:name/validate`. `app` is a Fastify scope of their own.
+ * Adds the routes of custom topics and domains, `/topics/:name/api/events` and `/topics/:name/api/health`, and those of the manual
+ * handshake, `/eventsubscriptions/:name/validate`. `app` is a Fastify scope of their own.
  */
 export function registerTopicRoutes(app: FastifyInstance, options: TopicRouteOptions): void {
   const { clock, store, intake } = options
@@ -58,8 +60,8 @@ export function registerTopicRoutes(app: FastifyInstance, options: TopicRouteOpt
 
   // Before a fault or a refusal may answer: a refused publish is recorded with its topic.
   app.addHook('onRequest', async (request) => {
-    const [, topic] = /^\/topics\/([^/?]+)/.exec(request.url) ?? []
-    if (topic !== undefined) request.outcome.publish = { topic: shownPath(topic) }
+    const [, topic, path] = /^\/topics\/([^/?]+)([^?]*)/.exec(request.url) ?? []
+    if (topic !== undefined && path !== healthPath) request.outcome.publish = { topic: shownPath(topic) }
   })
   serveAs(app, options, {
     ...{ route: 'topic', bodyLimit: publishLimits.requestBytes, read: (body) => body, own: PublishFault },
@@ -74,6 +76,8 @@ export function registerTopicRoutes(app: FastifyInstance, options: TopicRouteOpt
   })
   app.addHook('onSend', async (request, reply, payload) => {
     reply.header('x-ms-request-id', request.id)
+    // Recorded, .NET 2024. A browser heeds it over https alone.
+    if (request.protocol === 'https') reply.header('strict-transport-security', 'max-age=31536000; includeSubDomains')
     if (typeof payload === 'string' && payload.startsWith('{"error"')) {
       reply.type('application/json; charset=utf-8')
     }
@@ -84,11 +88,24 @@ export function registerTopicRoutes(app: FastifyInstance, options: TopicRouteOpt
   }
   app.setNotFoundHandler(refuseUnknown)
 
+  // Azure's host name has a region. The emulator's own address has none.
+  const targetOf = (request: FastifyRequest<{ Params: { name: string } }>) => {
+    const target = publishedAt(store, request.params.name, regionOfHost(request.host))
+    if (!target) throw notFound(fullUrl(request))
+    return target
+  }
+
+  // For anybody (Event Grid: custom-disaster-recovery-client-side).
+  app.all<{ Params: { name: string } }>(`/topics/:name${healthPath}`, async (request, reply) => {
+    targetOf(request)
+    if (request.method === 'GET' || request.method === 'HEAD') return reply.code(200).send()
+    reply.header('allow', 'GET, HEAD')
+    throw methodNotAllowed(request.method)
+  })
+
   app.all<{ Params: { name: string } }>('/topics/:name/api/events', async (request, reply) => {
     const url = fullUrl(request)
-    // Azure's host name has a region. The emulator's own address has none.
-    const target = publishedAt(store, request.params.name, regionOfHost(request.host))
-    if (!target) throw notFound(url)
+    const target = targetOf(request)
     if (request.method !== 'POST') {
       reply.header('allow', 'POST')
       throw methodNotAllowed(request.method)

@@ -28,13 +28,20 @@ describe('throttling', () => {
         .map(([name, value]) => `${name.replace('x-ms-ratelimit-remaining-subscription-', '')} ${value}`)
     }
     const at = `${emulator.topic().id}/providers/Microsoft.EventGrid/eventSubscriptions`
-    expect(await left(at)).toEqual(['reads 249'])
-    expect(await left(at)).toEqual(['reads 248'])
+    expect(await left(at)).toEqual(['reads 249', 'global-reads 3749'])
+    expect(await left(at)).toEqual(['reads 248', 'global-reads 3748'])
     expect(await left(`${at}/shop`, { method: 'DELETE' })).toEqual(['resource-requests 199'])
     expect(await left(`${at}/shop`, put({ destination: webhookAt('https://x.example/') }))).toEqual([
       'resource-requests 198',
     ])
-    expect(await left(`${scope}/providers/Microsoft.EventGrid/register`, { method: 'POST' })).toEqual(['writes 199'])
+    expect(await left(`${scope}/providers/Microsoft.EventGrid/register`, { method: 'POST' })).toEqual([
+      'writes 199',
+      'global-writes 2999',
+    ])
+    // What is about no Azure subscription counts for the tenant.
+    expect(await left('/providers/Microsoft.EventGrid/topicTypes')).toEqual([
+      'x-ms-ratelimit-remaining-tenant-reads 249',
+    ])
   })
 
   it('answers 429 once a bucket of 200 writes is empty, until tokens are put back, where it is asked for', async () => {

@@ -120,6 +120,17 @@ it.each([...refusedFilters.map(filterOf), ...['0', '101', '-1', 'ten', '1.5', ''
   },
 )
 
+it('lists by topic type have the event subscriptions of system topics of that type too', async () => {
+  const emulator = await open()
+  const path = `${eventGrid}/systemTopics/s-other/eventSubscriptions/shop`
+  const body = JSON.stringify({ properties: { destination: hub } })
+  await sendArm(emulator, `${path}?api-version=2025-02-15`, { method: 'PUT', body })
+  const of = (type: string) =>
+    listed(emulator, `${eventGrid}/locations/westeurope/topicTypes/${type}/eventSubscriptions`, '')
+  expect((await of('Microsoft.Storage.StorageAccounts')).names).toEqual(['shop'])
+  expect((await of('Microsoft.EventGrid.Topics')).names).toHaveLength(3)
+})
+
 it('a quote in a text is written twice', async () => {
   const emulator = await open()
   expect((await listed(emulator, `${eventGrid}/topics`, filterOf("name ne 'it''s'"))).names).toHaveLength(3)

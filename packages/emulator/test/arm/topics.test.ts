@@ -68,13 +68,14 @@ it('takes the event subscriptions of a topic along when it is deleted', async ()
 })
 
 it.each([
-  { name: 'a name of 2 characters', topic: 'ab', body: { location: 'westeurope' }, message: 'Invalid topic name.' },
+  { name: 'a name of 2 characters', topic: 'ab', body: { location: 'westeurope' }, message: /between 3 and 50/ },
   {
     name: 'a name of 51 characters',
     topic: 'a'.repeat(51),
     body: { location: 'westeurope' },
-    message: 'Invalid topic name.',
+    message: /between 3 and 50/,
   },
+  { name: 'a name with a dot', topic: 'a.b', body: { location: 'westeurope' }, message: 'Invalid topic name.' },
   { name: 'a reserved name', topic: 'Microsoft-x', body: { location: 'westeurope' }, message: 'Invalid topic name.' },
   { name: 'no location', topic: 'lamps', body: {}, message: /location/ },
   {

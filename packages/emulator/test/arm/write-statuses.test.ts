@@ -147,8 +147,11 @@ describe('while it is being made', () => {
       properties: { provisioningState: 'Creating', inboundIpRules: null, minimumTlsVersionAllowed: '1.2' },
       systemData: null,
     })
-    for (const { body } of [made, await send('GET')])
-      expect(Object(body).properties.topicsConfiguration).toBeUndefined()
+    expect(Object(made.body).properties.topicsConfiguration).toBeUndefined()
+    expect((await send('GET')).body).toMatchObject({
+      systemData: { createdAt: expect.any(String) },
+      properties: { topicsConfiguration: { hostname: null } },
+    })
     await clock.advance(1000)
     expect((await send('GET')).body).toMatchObject({
       properties: { topicsConfiguration: { hostname: expect.stringContaining('/namespaces/made') } },

@@ -184,7 +184,7 @@ describe('an event of a blob', () => {
   })
 
   it('of a directory of Data Lake comes where it is deleted', async () => {
-    const { uploads, events, storage } = await openBlobs()
+    const { emulator, uploads, events, storage } = await openBlobs()
     // What other clients make of a directory, and the one request of Data Lake's writes that Azurite takes.
     await uploads.getBlockBlobClient('d').upload('', 0, { metadata: { hdi_isfolder: 'true' } })
     await events()
@@ -203,6 +203,7 @@ describe('an event of a blob', () => {
       },
     })
     expect(event?.data).not.toHaveProperty('contentLength')
+    expect(emulator.events().events.at(-1)?.event).toMatchObject({ dataVersion: '1', metadataVersion: '1' })
   })
 
   it('of a tier that leaves the archive comes twice: initiated, and changed', async () => {

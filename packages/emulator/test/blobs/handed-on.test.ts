@@ -186,6 +186,20 @@ describe('a request', () => {
     expect((await buffer(socket)).toString()).toContain(JSON.stringify([length ?? '', '']))
   })
 
+  it('by a name with dots reaches Azurite by another, which it would take for an account, but a copy, and so do questions', async () => {
+    const seen: string[] = []
+    const { open } = await openFront((got, response) => {
+      seen.push(`${got.method} ${got.headers.host}`)
+      response.writeHead(got.method === 'PUT' ? 201 : 202).end()
+    })
+    const host = 'azurite.dev.svc:10000'
+    const copied = { host, 'x-ms-copy-source': `http://${host}${path}`, 'content-length': 0 }
+    await answerOf(open({ method: 'DELETE', path: `${path}?sig=x`, headers: { host } }).end())
+    await answerOf(open({ method: 'PUT', path: `${path}?comp=block&blockid=QQ==`, headers: copied }).end())
+    await answerOf(open({ path, headers: { host: '[::1]:1' } }).end())
+    expect(seen).toEqual(['HEAD localhost', 'DELETE localhost', `PUT ${host}`, 'GET [::1]:1'])
+  })
+
   it('in chunks stays one', async () => {
     const { open } = await openFront(async (got, response) => {
       response.end(`${got.headers['transfer-encoding']} ${await buffer(got)}`)

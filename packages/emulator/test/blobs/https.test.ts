@@ -38,7 +38,7 @@ it('a program that signs in with Entra writes and deletes blobs, and the account
   const [{ httpsBlobEndpoint: endpoint = '' } = {}] = emulator.storage()
   const { variables } = emulator.environment().languages.node
   await runProgram(process.execPath, [program, endpoint], { env: { ...process.env, ...variables } })
-  await emulator.settled({ timeout: 20_000 })
+  await emulator.settled({ timeout: 60_000 })
   const events = subscriber.deliveries().map(({ body }) => JSON.parse(body))
   const shown = events.toSorted((one, other) => (one.data.sequencer < other.data.sequencer ? -1 : 1))
   expect(shown).toMatchObject([

@@ -93,7 +93,7 @@ export async function openBlobs(
   return {
     ...{ emulator, storage, service, uploads, direct, subscriber },
     async events() {
-      await emulator.settled({ timeout: 10_000 })
+      await emulator.settled({ timeout: 60_000 })
       const all: BlobEvent[] = subscriber.deliveries().map(({ body }) => JSON.parse(body))
       const news = all.slice(seen)
       seen = all.length

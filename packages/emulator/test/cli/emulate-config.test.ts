@@ -23,8 +23,16 @@ it('names each fault of a configuration, with exit code 2', async () => {
 })
 
 it.each([
-  { name: 'is too large', content: `#${'x'.repeat(1_048_576)}`, said: /emulator\.yaml is larger than 1048576 bytes$/ },
-  { name: 'is not UTF-8', content: Buffer.from('host: caf\xe9', 'latin1'), said: /emulator\.yaml is not UTF-8$/ },
+  {
+    name: 'is too large',
+    content: `#${'x'.repeat(16_777_216)}`,
+    said: /emulator\.yaml can't be read: it is larger than 16777216 bytes$/,
+  },
+  {
+    name: 'is not UTF-8',
+    content: Buffer.from('host: caf\xe9', 'latin1'),
+    said: /emulator\.yaml can't be read: it is neither UTF-8 nor UTF-16 with a byte order mark$/,
+  },
   { name: 'is not there', content: undefined, said: /emulator\.yaml can't be read: ENOENT/ },
 ])('refuses a configuration that $name', ({ content, said }) => {
   const file = join(temporaryFolder(), 'emulator.yaml')

@@ -38,7 +38,7 @@ const lamps = `/subscriptions/${emulatorDefaults.subscriptionId}/resourceGroups/
 
 it.each<[name: string, text: string, fault: string | RegExp]>([
   ['syntax', 'topics:\n  - name: "orders', '2:11: is not valid YAML here: the quote that closes this one is missing'],
-  ['a tab', 'topics:\n\t- name: orders', /^2:1: is not valid YAML here: a tab/],
+  ['a tab', 'topics:\n\t- name: orders', /^2:1: is not valid YAML here: tab as indent/],
   ['a key that stands twice', 'port: 1\nport: 2', '2:1: has the key "port" twice'],
   ['an alias of nothing', 'host: *nowhere', /^1:7: .*an alias without an anchor/],
   ['a second document', 'port: 1\n---\nport: 2', '2:1: must hold at most 1 document'],

@@ -9,6 +9,7 @@ it('delivers as Event Grid does without options', () => {
       manualValidationTimeout: 600_000,
       deadLetterDelay: 300_000,
       storageQueues: undefined,
+      functions: [],
     },
     ...{ probation: {}, concurrency: 64, maxPending: 1_000_000, maxPendingBytes: 268_435_456 },
   })

@@ -1,11 +1,13 @@
 /** Service Bus and Event Hubs as destinations, on a broker of rhea and with the receivers of Azure's own SDKs. */
+import { join } from 'node:path'
 import { EventHubConsumerClient, earliestEventPosition, type ReceivedEventData } from '@azure/event-hubs'
 import { ServiceBusClient, type ServiceBusReceivedMessage } from '@azure/service-bus'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { managementOf } from '../../../../test/support/azure-clients.ts'
 import { startEmulator } from '../../../../test/support/start-emulator.ts'
+import { temporaryFolder } from '../../../../test/support/temporary-folder.ts'
 import { type EventGridEmulatorOptions, ManualClock } from '../../src/index.ts'
-import { type Refusal, startBroker } from './amqp-broker.ts'
+import { openBroker, type Refusal } from '../support/amqp-broker.ts'
 
 const minute = 60_000
 const bus = '/subscriptions/1/resourceGroups/rg/providers/Microsoft.ServiceBus/namespaces/shop'
@@ -42,14 +44,21 @@ interface Settings {
   readonly options?: EventGridEmulatorOptions
 }
 
-/** A broker that has `orders`, and an emulator with an event subscription that delivers to it. */
+/** A broker that has `orders`; the test's end stops it. */
+async function startBroker() {
+  const broker = await openBroker('orders')
+  onTestFinished(() => broker.cut())
+  return broker
+}
+
+/** A broker, and an emulator with an event subscription that delivers to it. */
 async function open(kind: Kind, { properties = {}, destination = {}, options = {} }: Settings = {}) {
-  const broker = await startBroker('orders')
+  const broker = await startBroker()
   const { connectionString } = broker
   const { endpointType, resourceId } = kinds[kind]
   const clock = new ManualClock()
   const { eventDeliverySchema = 'CloudEventSchemaV1_0' } = properties
-  const emulator = await startEmulator({
+  const started: EventGridEmulatorOptions = {
     topics: [{ name: 'orders', inputSchema: eventDeliverySchema }],
     ...{ clock, serviceBus: [{ connectionString }], eventHubs: [{ connectionString }] },
     eventSubscriptions: [
@@ -63,9 +72,16 @@ async function open(kind: Kind, { properties = {}, destination = {}, options = {
       },
     ],
     ...options,
-  })
+  }
+  const emulator = await startEmulator(started)
   await emulator.idle()
-  return { broker, clock, emulator, publish: (...events: readonly object[]) => emulator.raise('orders', events) }
+  return {
+    broker,
+    clock,
+    started,
+    emulator,
+    publish: (...events: readonly object[]) => emulator.raise('orders', events),
+  }
 }
 
 /** What a program gets of a queue, or of a subscription of a topic. */
@@ -332,7 +348,12 @@ describe.each(['queue', 'hub'] as const)('a %s', (kind) => {
 
   it('without a connection string is accepted, with a warning', async () => {
     const { emulator } = await open(kind, {
-      options: { serviceBus: [], eventHubs: [{ resourceId: `${hubs}2`, connectionString: 'Endpoint=sb://a' }] },
+      options: {
+        serviceBus: [],
+        eventHubs: [
+          { resourceId: `${hubs}2`, connectionString: 'Endpoint=sb://a;SharedAccessKeyName=b;SharedAccessKey=c' },
+        ],
+      },
     })
     const name = kind === 'hub' ? 'eventHubs' : 'serviceBus'
     expect(emulator.records.warnings.all()).toMatchObject([
@@ -341,20 +362,82 @@ describe.each(['queue', 'hub'] as const)('a %s', (kind) => {
   })
 })
 
-it("a namespace's own entry is taken before the one for all", async () => {
-  const own = await startBroker('orders')
-  const { broker, emulator, publish } = await open('queue', {
+it('the first entry that fits a namespace is taken', async () => {
+  const own = await startBroker()
+  const other = 'Endpoint=sb://127.0.0.1:1;SharedAccessKeyName=a;SharedAccessKey=b'
+  const { emulator, publish } = await open('queue', {
     options: {
       serviceBus: [
-        { connectionString: 'Endpoint=sb://127.0.0.1:1' },
-        { resourceId: bus.toUpperCase(), connectionString: own.connectionString },
+        { resourceId: `${bus}2`, connectionString: other },
+        {
+          resourceId: bus.toUpperCase().replace('/SUBSCRIPTIONS', '/subscriptions'),
+          connectionString: own.connectionString,
+        },
+        { connectionString: other },
       ],
     },
   })
   publish(cloudEvent)
   await emulator.settled()
-  expect(own.audiences.length + broker.audiences.length).toBe(1)
   expect(await received(own.connectionString, 1)).toMatchObject([{ body: cloudEvent }])
+})
+
+it.each([
+  { what: 'no endpoint', connectionString: 'SharedAccessKeyName=a;SharedAccessKey=hidden' },
+  {
+    what: 'an endpoint that is no URL',
+    connectionString: 'Endpoint=sb://[hidden;SharedAccessKeyName=a;SharedAccessKey=b',
+  },
+  { what: 'no key', connectionString: 'Endpoint=sb://127.0.0.1;SharedAccessKeyName=hidden' },
+  {
+    what: 'an endpoint of another kind',
+    connectionString: 'Endpoint=https://hidden;SharedAccessKeyName=a;SharedAccessKey=b',
+  },
+])('a connection string with $what is refused, and not shown', async ({ connectionString }) => {
+  const given = startEmulator({ eventHubs: [{ connectionString }] })
+  await expect(given).rejects.toThrow(/^eventHubs\[0\]\.connectionString must be a connection string: Endpoint=sb:/)
+  await expect(given).rejects.not.toThrow(/hidden/)
+})
+
+it.each(['queue', 'hub'] as const)('an emulator ends while a broker owes the answer for a %s', async (kind) => {
+  const { broker, emulator, publish } = await open(kind)
+  const asked = new Promise((resolve) => {
+    broker.answer = (node) => {
+      resolve(node)
+      return 'silence'
+    }
+  })
+  publish(cloudEvent)
+  await asked
+  await emulator.close()
+  await expect.poll(() => broker.connections.size).toBe(0)
+})
+
+it('attributes and namespaces may have any name that Resource Manager takes', async () => {
+  const resourceId = `${bus}<1>/queues/orders`
+  const deliveryAttributeMappings = ['constructor', '__proto__'].map((name) => ({
+    ...{ name, type: 'Static', properties: { value: 'a' } },
+  }))
+  const { broker, emulator, publish } = await open('queue', { destination: { resourceId, deliveryAttributeMappings } })
+  publish(cloudEvent)
+  await emulator.settled()
+  const [message] = await received(broker.connectionString, 1)
+  expect(Object.entries(message?.applicationProperties ?? {})).toContainEqual(['constructor', 'a'])
+})
+
+it('a message has the same id after a restart of the emulator', async () => {
+  const state = join(temporaryFolder(), 'state.db')
+  const { broker, clock, started, emulator, publish } = await open('queue', { options: { state } })
+  broker.answer = () => refusal('com.microsoft:server-busy')
+  publish(cloudEvent)
+  await emulator.idle()
+  const id = emulator.records.deliveries.last?.headers['aeg-output-event-id']
+  await emulator.close()
+  broker.answer = () => undefined
+  await clock.advance(minute)
+  const again = await startEmulator(started)
+  await again.settled()
+  expect(await received(broker.connectionString, 1)).toMatchObject([{ messageId: id, body: cloudEvent }])
 })
 
 it('a queue with sessions that gets an event without one says so', async () => {
@@ -370,9 +453,17 @@ it('a queue with sessions that gets an event without one says so', async () => {
 })
 
 it('a broker without TLS says what its connection string misses', async () => {
-  const { connectionString } = await startBroker('orders')
+  const { connectionString } = await startBroker()
   const { emulator, publish } = await open('queue', {
-    options: { serviceBus: [{ connectionString: connectionString.replace('UseDevelopmentEmulator=true;', '') }] },
+    options: {
+      serviceBus: [
+        {
+          connectionString: connectionString
+            .replace('UseDevelopmentEmulator=true;', '')
+            .replace('127.0.0.1', 'localhost'),
+        },
+      ],
+    },
   })
   publish(cloudEvent)
   await emulator.idle()

@@ -135,7 +135,10 @@ describe('an endpoint that keeps failing', () => {
     expect(grid.subscriber.deliveries()).toHaveLength(1)
     const written = grid.records.deadLetters.all().flatMap(({ events }) => events)
     expect(written).toContainEqual(
-      expect.objectContaining({ id: 'untried', deliveryattempts: 0, lastdeliveryoutcome: 'Probation' }),
+      expect.objectContaining({
+        ...{ id: 'untried', deliveryattempts: 0, lastdeliveryoutcome: 'Probation' },
+        deadletterreason: 'UndeliverableDueToProbationCausedByClientError',
+      }),
     )
   })
 })

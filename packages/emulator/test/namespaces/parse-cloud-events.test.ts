@@ -85,7 +85,7 @@ it('keeps the digits of numbers, and marks an event of binary mode', () => {
   const text = '{"price":1.10,"id":9007199254740993}'
   const [event] = parse(text, binary('application/json'))
   expect(event).toMatchObject({ isBinary: true })
-  expect(event && textOf(event)).toContain(text)
+  expect(event && textOf(event)).toContain('{"id":9007199254740993,"price":1.10}')
   expect(parse(order)[0]).not.toHaveProperty('isBinary')
 })
 

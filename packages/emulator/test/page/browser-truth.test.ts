@@ -35,7 +35,9 @@ describe.skipIf(browserMissing)('what the page says in Chromium (skipped where n
     subscriber.answerTo('/refuses', { status: 400 })
     subscriber.answerTo('/waits', { status: 503 })
     await showPage(page, emulator)
-    emulator.raise(scope, [{ specversion: '1.0', id: 'one', source: scope, type: 'Shop.Placed', subject: 'x' }])
+    emulator.raise(scope, [
+      { specversion: '1.0', id: 'one', source: scope, type: 'Microsoft.Storage.BlobCreated', subject: 'x' },
+    ])
     const told = [/^refuses dropped: the answer was 400$/, /^takes delivered · /, /^waits 503 · try 2 in /]
     const row = page.locator('#events tr')
     for (const text of told) await row.locator('.fate', { hasText: text }).waitFor()

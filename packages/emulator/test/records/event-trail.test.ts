@@ -226,6 +226,7 @@ function openStream(options: LiveStreamOptions = {}) {
 function joinBrowser(stream: ReturnType<typeof createLiveStream>) {
   const written: string[] = []
   let arrived = () => {}
+  let closed = () => {}
   const client = {
     writableLength: 0,
     write(text: string) {
@@ -233,7 +234,13 @@ function joinBrowser(stream: ReturnType<typeof createLiveStream>) {
       arrived()
       return true
     },
-    once() {},
+    once(_event: 'close', listener: () => void) {
+      closed = listener
+    },
+    destroy() {
+      written.push('(ended)')
+      closed()
+    },
   }
   stream.join(client)
   return {
@@ -251,18 +258,17 @@ function joinBrowser(stream: ReturnType<typeof createLiveStream>) {
 }
 
 describe('the stream', () => {
-  it('writes nothing to a browser that does not read, and everything once it does', async () => {
-    const { trail, browser } = openStream({ maxBacklog: 100 })
+  it('ends for a browser that does not read, which gets everything when it connects again', async () => {
+    const { trail, stream, browser } = openStream({ maxBacklog: 100 })
     const [slow, quick] = [browser(), browser()]
     slow.client.writableLength = 101
     slow.written.length = 0
     trail.accepted(source, [event('one')])
     await quick.got('events')
     await quick.got('figures')
-    expect(slow.written).toEqual([])
-    slow.client.writableLength = 0
-    await slow.got('state')
-    expect(slow.written[0]).toBe('state')
+    expect(slow.written).toEqual(['(ended)'])
+    expect(stream.state().stream).toEqual({ clients: 1 })
+    expect(browser().written).toEqual(['state'])
   })
 
   it('sends everything anew after more changes than fit into a message', async () => {

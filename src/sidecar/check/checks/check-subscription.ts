@@ -11,7 +11,6 @@ import { isRecord } from '../../../support/text/json-text.ts'
 import { oneLine, shellWord } from '../../../support/text/text.ts'
 import type { AzureResource } from '../context/azure-resource.ts'
 import { healthOf } from '../context/own-listener.ts'
-import type { PullResource } from '../context/pull-context.ts'
 import type { InputContext } from '../context/side-context.ts'
 import { type Finding, failed, joined, ok, readFinding, warning } from '../finding.ts'
 
@@ -35,13 +34,13 @@ function pushFinding(existing: SubscriptionProperties | undefined, context: Inpu
   }
   const hasDeadLetter = existing.deadLetterDestination ?? existing.deadLetterWithResourceIdentity
   return settingsFinding(name, existing, context, {
-    wanted: context.wanted(),
+    wanted: context.wanted,
     faults: [endpointFinding(existing, context) ?? [], credentialFinding(existing, context) ?? []].flat(),
     loss: hasDeadLetter ? undefined : "an event that can't be delivered is lost",
   })
 }
 
-export async function checkPullSubscription(resource: PullResource): Promise<Finding> {
+export async function checkPullSubscription(resource: AzureResource): Promise<Finding> {
   const { wanted } = resource
   const name = `${resource.eventSubscriptionName} of ${resource.scope.id}`
   try {
@@ -151,12 +150,13 @@ const missing = (name: string, { writes }: Writer) =>
 
 /** A warning; `undefined` where a binding runs, where nothing is delivered here, and where that is not known. Never rejects. */
 async function idleSubscription(context: InputContext): Promise<Finding | undefined> {
-  const { input, mayAsk } = context
+  const { input, surroundings } = context
   try {
     const [holder, existing] = await Promise.all([context.portHolder(), context.existing()])
     if (holder.kind !== 'check' || !existing || !isActive(existing)) return undefined
-    if (context.wanted().awayFrom(existing) !== undefined) return undefined
-    const answers = mayAsk('endpoint/handshake') ? await context.endpointAnswers().catch(() => undefined) : undefined
+    if (context.wanted.awayFrom(existing) !== undefined) return undefined
+    const asksEndpoint = surroundings.selected.has('endpoint/handshake')
+    const answers = asksEndpoint ? await context.endpointAnswers().catch(() => undefined) : undefined
     const health = answers && healthOf(answers.health)
     // It runs on another machine.
     if (health && health.check !== holder.mark) return undefined

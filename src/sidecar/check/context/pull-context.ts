@@ -1,16 +1,11 @@
 /** What the checks of pull delivery share, each part made at its first use. */
 import { namespaceUrl } from '../../../core/endpoints.ts'
-import { parseScope } from '../../../metadata/fields/scope.ts'
 import type { PullMetadata } from '../../../metadata/typed/metadata.ts'
 import { readHostname } from '../../../provision/arm.ts'
-import { readSubscription } from '../../../provision/arm-subscription.ts'
-import type { WantedSubscription } from '../../../provision/decide.ts'
 import { pullFailureContext } from '../../../provision/failure-context.ts'
 import { wantedForPull } from '../../../provision/needs-queue.ts'
-import type { SubscriptionProperties } from '../../../provision/values.ts'
 import { createNamespaceClient, type NamespaceClient } from '../../../receiver/namespace-client.ts'
-import { systemClock } from '../../../support/time/clock.ts'
-import { type AzureResource, actionsOn, once, reachArm, readLimitMs } from './azure-resource.ts'
+import { reachArm } from './azure-resource.ts'
 import type { Surroundings } from './side-context.ts'
 
 /** The data plane of a namespace. */
@@ -19,21 +14,17 @@ export interface ReachedNamespace {
   readonly client: NamespaceClient
 }
 
-/** A resource with an event subscription for pull delivery: the Queue of the namespace topic, or what forwards to it. */
-export interface PullResource extends AzureResource {
-  readonly eventSubscriptionName: string
-  existing(): Promise<SubscriptionProperties | undefined>
-  readonly wanted: WantedSubscription
-}
-
 export type PullContext = ReturnType<typeof createPullContext>
 
 export function createPullContext(pull: PullMetadata, { endpoints }: Surroundings, signal: AbortSignal) {
   const { environment, namespaceTopic, namespaceKey: key, eventSubscriptionName, namespaceEndpoint: given } = pull
-  const { arm, credential, url, readArm, wantedToken } = reachArm(pull, namespaceTopic.subscriptionId, endpoints)
-  const writes = pull.provisioning === 'manage'
-  const asksArm = pull.credential !== undefined && pull.provisioning !== 'none'
-  const limits = () => ({ signal, deadline: systemClock.elapsed() + readLimitMs })
+  const { subscriptionId } = namespaceTopic
+  const { arm, credential, url, limits, asksArm, wantedToken, resourceOf } = reachArm(pull, {
+    ...{ subscriptionId, endpoints, signal, verbs: ['write'] },
+    // Where namespaceEndpoint is given, what there is can be received.
+    worksWithout: given !== undefined,
+    explain: (resourceManager, scopeId) => pullFailureContext(pull, resourceManager, scopeId),
+  })
 
   let reached: Promise<ReachedNamespace> | undefined
   async function reach(): Promise<ReachedNamespace> {
@@ -52,19 +43,6 @@ export function createPullContext(pull: PullMetadata, { endpoints }: Surrounding
     })
     return { endpoint, client }
   }
-
-  const resourceOf = (wanted: WantedSubscription): PullResource => ({
-    eventSubscriptionName,
-    readArm,
-    wanted,
-    scope: parseScope(wanted.place.sourceId),
-    actions: actionsOn(wanted.place.kind, writes ? ['read', 'write'] : ['read']),
-    writes,
-    // Where namespaceEndpoint is given, what there is can be received.
-    worksWithout: given !== undefined,
-    explainedBy: () => pullFailureContext(pull, url(), wanted.place.sourceId),
-    existing: once(async () => readSubscription(arm(), wanted.place, limits())),
-  })
 
   const forData = { audience: 'the namespace', scope: environment.topicScope, credential }
   return {

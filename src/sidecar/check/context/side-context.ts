@@ -6,20 +6,20 @@ import { secureContextOf } from '../../../azure/http.ts'
 import type { RenewableCredential } from '../../../azure/token-keeper.ts'
 import { type Endpoints, topicUrl } from '../../../core/endpoints.ts'
 import type { OutputMetadata, PushMetadata } from '../../../metadata/typed/metadata.ts'
-import { asPermitted, type Detail, readSubscription } from '../../../provision/arm-subscription.ts'
-import { placeAt } from '../../../provision/decide.ts'
 import { failureContext } from '../../../provision/failure-context.ts'
-import { type HandshakeRequest, optionsRequest, validationRequest } from '../../../provision/handshake.ts'
+import { firstAnswer, type HandshakeRequest, optionsRequest, validationRequest } from '../../../provision/handshake.ts'
 import { wantedWebHook } from '../../../provision/needs-webhook.ts'
 import { bareHost, type ProbeAnswer, probe, type Target, targetsOf } from '../../../support/net/probe.ts'
 import type { CheckId } from '../report.ts'
-import { actionsOn, once, reachArm, readLimitMs } from './azure-resource.ts'
+import { once, reachArm, readLimitMs } from './azure-resource.ts'
 import { holdPort } from './own-listener.ts'
 
 export interface Surroundings {
   readonly endpoints: Endpoints
   /** The https URL of an emulator, which also answers for public names. */
   readonly emulator: string | undefined
+  /** Where a running `serve` or `run` serves its health. */
+  readonly sidecar: URL | undefined
   /** The checks that run: what none of them asks is not asked. */
   readonly selected: ReadonlySet<CheckId>
 }
@@ -32,32 +32,25 @@ export interface Route {
 
 export type InputContext = ReturnType<typeof createInputContext>
 
-const verbs = ['read', 'write', 'getFullUrl/action', 'getDeliveryAttributes/action'] as const
+/** What a write needs beside reading: what ARM hides of a web hook comes from calls of their own. */
+const verbs = ['write', 'getFullUrl/action', 'getDeliveryAttributes/action'] as const
 
 export function createInputContext(input: PushMetadata, surroundings: Surroundings, signal: AbortSignal) {
   const { endpoints } = surroundings
-  const { subscriptionId, scope, provisioning } = input
-  const place = placeAt(scope, input.eventSubscriptionName)
-  /** What `init` would bring about. */
-  const wanted = once(() => wantedWebHook(input))
+  const { subscriptionId } = input
   let held: ReturnType<typeof holdPort> | undefined
-  const { arm, url, readArm, wantedToken } = reachArm(input, subscriptionId, endpoints)
+  const { url, asksArm, wantedToken, resourceOf } = reachArm(input, {
+    ...{ subscriptionId, endpoints, signal, verbs, worksWithout: false },
+    explain: (resourceManager) => failureContext(input, resourceManager),
+  })
   const route = once(() => routeOf(new URL(input.subscriberEndpoint), surroundings.emulator))
-  const asksArm = provisioning !== 'none'
-  const writes = provisioning === 'manage'
   return {
+    ...resourceOf(wantedWebHook(input)),
     input,
     surroundings,
-    scope,
-    writes,
-    wanted,
     clockSource: asksArm ? ({ url, reachedBy: 'azure/provider' } as const) : undefined,
-    /** Whether a check runs that asks for this as well. */
-    mayAsk: (id: CheckId) => surroundings.selected.has(id) && (asksArm || !id.startsWith('azure/')),
     /** Where `subscriberEndpoint` is. Rejects as Node's look-up does. */
     route,
-    actions: actionsOn(place.kind, writes ? verbs : ['read']),
-    worksWithout: false,
     wantedTokens: asksArm ? [wantedToken] : [],
     async portHolder() {
       held ??= holdPort(input, endpoints, signal)
@@ -65,15 +58,6 @@ export function createInputContext(input: PushMetadata, surroundings: Surroundin
     },
     /** What the public endpoint answers. Rejects where it does not. */
     endpointAnswers: once(async () => probeEndpoint(input, await route(), surroundings, signal)),
-    readArm,
-    explainedBy: once(() => failureContext(input, url())),
-    /** With `provisioning: check` what a client that may only read cannot see is taken for as it should be. */
-    existing: once(async () => {
-      const limits = { signal, deadline: performance.now() + readLimitMs }
-      const read = (detail: Detail) => readSubscription(arm(), place, limits, detail)
-      const { found, isPlain } = writes ? { found: await read('whole'), isPlain: false } : await asPermitted(read)
-      return found && isPlain ? wanted().assumeHidden(found) : found
-    }),
     async close() {
       const port = await held?.catch(() => undefined)
       await port?.close()
@@ -136,8 +120,7 @@ async function probeEndpoint(
     signal,
   }
   const code = randomUUID()
-  let first: unknown
-  for (const target of targets) {
+  return firstAnswer(targets, signal, async (target) => {
     const ask = ({ headers, ...request }: HandshakeRequest) =>
       probe({
         ...shared,
@@ -145,17 +128,12 @@ async function probeEndpoint(
         ...request,
         headers: { ...headers, ...(byEmulator && { [emulatorRoute]: 'delivery' }) },
       })
-    try {
-      const [health, options, validation] = await Promise.all([
-        ask({ method: 'OPTIONS' }),
-        ask(optionsRequest(input)),
-        ask(validationRequest(input, code)),
-      ])
-      /** `code`: what the answer to the validation event must have. */
-      return { health, options, validation, code }
-    } catch (error) {
-      first ??= error
-    }
-  }
-  throw first ?? new Error('the name has no address')
+    const [health, options, validation] = await Promise.all([
+      ask({ method: 'OPTIONS' }),
+      ask(optionsRequest(input)),
+      ask(validationRequest(input, code)),
+    ])
+    /** `code`: what the answer to the validation event must have. */
+    return { health, options, validation, code }
+  })
 }

@@ -25,7 +25,7 @@ NODE_EXTRA_CA_CERTS, as for run and serve.
 /** Resolves with 0 where nothing failed, else 1. Throws a UsageError for wrong options, and where there is no component. */
 export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
   const options = readCheckOptions(args)
-  const { emulator, offline, selected, json } = options
+  const { emulator, offline, sidecar, selected, json } = options
   const endpoints = await endpointsOf(offline ? undefined : emulator)
   const read = await readChecked(options)
   const first = asked(read.all, options.component)
@@ -38,7 +38,7 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
     ...options,
     components: first,
     reload: async () => asked((await readChecked(options)).all, options.component),
-    surroundings: { endpoints, emulator: emulator && endpoints.resourceManager, selected },
+    surroundings: { endpoints, emulator: emulator && endpoints.resourceManager, sidecar, selected },
     observer: view?.observer,
   }).finally(() => view?.stop())
   const outcomes = report.components.flatMap(({ checks }) => checks)

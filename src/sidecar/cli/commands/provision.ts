@@ -24,8 +24,7 @@ import {
   provisionOnce,
 } from '../../shared/provision-once.ts'
 import { type UsableComponent, usableComponents } from '../options/checked-components.ts'
-import { chosenOptions, readComponentOptions } from '../options/component-options.ts'
-import { readDuration } from '../options/duration-option.ts'
+import { chosenOptions, readComponentOptions, readDuration } from '../options/component-options.ts'
 import { emulatorOptions, endpointsOf, readEmulatorOptions, withEmulatorUrl } from '../options/emulator-option.ts'
 
 const known = {

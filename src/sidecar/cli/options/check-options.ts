@@ -2,8 +2,7 @@
 import { flag, parseOptions, text, texts, wrongOption } from '../../../support/command-line/options.ts'
 import { didYouMean } from '../../../support/text/nearest-name.ts'
 import { type CheckId, checkIds } from '../../check/report.ts'
-import { chosenOptions, readComponentOptions } from './component-options.ts'
-import { readDuration } from './duration-option.ts'
+import { chosenOptions, readComponentOptions, readDuration } from './component-options.ts'
 import { emulatorOptions, readEmulatorOptions, withEmulatorUrl } from './emulator-option.ts'
 
 export const checkOptions = {
@@ -15,6 +14,7 @@ export const checkOptions = {
   strict: texts('ID,...', 'a warning of these checks counts as a failure'),
   wait: text('DURATION', 'repeat failed checks until none fails, for at most this time, such as 2m'),
   'round-trip': flag('publish one event (type eventgrid-binding.check) and wait until it is delivered here'),
+  sidecar: text('URL', 'ask a running serve or run, at its --metrics-port, whether the component is initialised there'),
   json: flag('the report as JSON (docs/check.md)'),
 }
 
@@ -22,6 +22,8 @@ export function readCheckOptions(args: readonly string[]) {
   const values = parseOptions(withEmulatorUrl(args), checkOptions)
   const { offline = false, 'round-trip': roundTrip = false } = values
   if (offline && roundTrip) throw wrongOption('--round-trip publishes an event, which --offline rules out')
+  const sidecar = readSidecar(values.sidecar)
+  if (offline && sidecar) throw wrongOption('--sidecar asks for health, which --offline rules out')
   const words = wordsOf(values.only)
   const only = words.flatMap((word) => idsOf('only', word))
   const skip = wordsOf(values.skip).flatMap((word) => idsOf('skip', word))
@@ -29,6 +31,7 @@ export function readCheckOptions(args: readonly string[]) {
   /** Why a check cannot run, for lack of an option or because of `--offline`. */
   function lacks(id: CheckId): string | undefined {
     if (id === 'round-trip/event' && !roundTrip) return `${id} needs --round-trip`
+    if (id === 'machine/sidecar' && !sidecar) return `${id} needs --sidecar`
     return offline && !isOffline(id) ? `--offline rules out ${id}` : undefined
   }
 
@@ -46,12 +49,20 @@ export function readCheckOptions(args: readonly string[]) {
     ...readComponentOptions(values),
     roundTrip,
     offline,
+    sidecar,
     emulator: readEmulatorOptions(values),
     selected,
     strict: new Set(wordsOf(values.strict).flatMap((word) => idsOf('strict', word))),
     waitMs: readDuration('wait', values.wait) ?? 0,
     json: values.json ?? false,
   }
+}
+
+function readSidecar(value: string | undefined): URL | undefined {
+  if (value === undefined) return undefined
+  const url = URL.parse(value)
+  if (url && /^https?:$/.test(url.protocol)) return url
+  throw wrongOption(`--sidecar takes a URL such as http://127.0.0.1:9464, not ${JSON.stringify(value)}`)
 }
 
 const isOffline = (id: CheckId) => /^files\/|^machine\/port$/.test(id)

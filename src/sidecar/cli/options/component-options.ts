@@ -1,10 +1,12 @@
-/** Options say where components are, the same for every command; the files they name are read and loaded here. */
+/** Options of several commands: where components are, whose files are read and loaded here, and durations. */
 import { componentTypes } from '../../../metadata/component/component-definition.ts'
 import { type PathsRead, readPaths } from '../../../metadata/component/component-folder.ts'
+import { BrokenRule } from '../../../metadata/fields/faults.ts'
+import { parseDuration } from '../../../metadata/fields/rules.ts'
 import { type Loaded, type LoadOptions, loadFiles, readComponentFiles } from '../../../metadata/load/load-files.ts'
 import { parseSecrets, readSecretsText } from '../../../metadata/load/secret-stores.ts'
 import { type CallerWords, type GivenSecrets, sortRecord } from '../../../metadata/load/secrets.ts'
-import { text, texts } from '../../../support/command-line/options.ts'
+import { text, texts, wrongOption } from '../../../support/command-line/options.ts'
 import { messageOf } from '../../../support/process/error-code.ts'
 
 const defaultComponents = './components'
@@ -75,4 +77,15 @@ const words: CallerWords = {
   appId: 'give --app-id NAME',
   secret: (shape) =>
     `put ${shape} into a JSON file, and name that by --secrets FILE or in a secretstores.local.file component`,
+}
+
+/** The duration of an option, of 1 s to 24 h; `undefined` where it is not given. Throws a UsageError. */
+export function readDuration(option: string, value: string | undefined): number | undefined {
+  if (value === undefined) return undefined
+  try {
+    return parseDuration(value, { atLeast: '1s', atMost: '24h' })
+  } catch (error) {
+    if (!(error instanceof BrokenRule)) throw error
+    throw wrongOption(`--${option} ${error.rule}, like 2m, not ${JSON.stringify(value)}`)
+  }
 }

@@ -8,8 +8,7 @@ import { type ClosableServer, closable } from '../../../support/net/closable-ser
 import { isForeignFetch, isOwnHost, isOwnOrigin } from '../../../support/net/hosts.ts'
 import { isRecord, memberTexts, readJson } from '../../../support/text/json-text.ts'
 import { isSameText } from '../../../support/text/text.ts'
-import { whileAwaited } from '../../shared/caller-signal.ts'
-import { tooManyNames } from '../../shared/metadata-names.ts'
+import { tooManyNames, whileAwaited } from '../../shared/invoke.ts'
 import { type ApiOptions, apiMetadata } from '../api-metadata.ts'
 import { OutputCallError } from './call-output.ts'
 

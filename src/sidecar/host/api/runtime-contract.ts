@@ -1,5 +1,5 @@
 /** Dapr's gRPC services, from `proto/runtime.proto`. */
-import { loadDefinitions, serviceOf } from '../../shared/grpc-services.ts'
+import { loadDefinitions, serviceOf } from '../../shared/grpc.ts'
 import runtime from './proto/runtime.json' with { type: 'json' }
 
 export interface InvokeBindingRequest {

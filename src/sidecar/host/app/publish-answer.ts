@@ -4,7 +4,7 @@ import { messageOf } from '../../../support/process/error-code.ts'
 import { readJson } from '../../../support/text/json-text.ts'
 import { oneLine } from '../../../support/text/text.ts'
 import { inBackground } from '../../../support/work/work.ts'
-import { invokePayload } from '../../shared/invoke-payload.ts'
+import { invokePayload } from '../../shared/invoke.ts'
 import type { CallOutput } from '../api/call-output.ts'
 import type { EventAnswer } from './app-channel.ts'
 

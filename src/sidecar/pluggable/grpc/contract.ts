@@ -1,6 +1,6 @@
 /** The gRPC messages and services of Dapr's pluggable bindings, from `proto/bindings.proto`. */
-import { loadDefinitions, serviceOf } from '../../shared/grpc-services.ts'
-import { boundNames } from '../../shared/metadata-names.ts'
+import { loadDefinitions, serviceOf } from '../../shared/grpc.ts'
+import { boundNames } from '../../shared/invoke.ts'
 import bindings from './proto/bindings.json' with { type: 'json' }
 
 export type Texts = Readonly<Record<string, string>>

@@ -4,13 +4,11 @@ import { component } from '../../../binding/component.ts'
 import type { Side } from '../../../core/component.ts'
 import { BindingError } from '../../../core/errors.ts'
 import type { Logger } from '../../../core/logger.ts'
-import { whileAwaited } from '../../shared/caller-signal.ts'
-import { refuseTooManyNames } from '../../shared/metadata-names.ts'
+import { refuseTooManyNames, whileAwaited } from '../../shared/invoke.ts'
 import type { Instance } from '../instance.ts'
 import type { Instances } from '../instances.ts'
 import type { AckMessage, EventMessage, InitRequest, InvokeRequest, InvokeResponse } from './contract.ts'
-import { failureOf } from './status.ts'
-import { instanceName, unary } from './unary.ts'
+import { failureOf, instanceName, unary } from './unary.ts'
 
 interface ServiceOptions {
   readonly instances: Instances

@@ -1,10 +1,10 @@
-/** What every single gRPC call has in common: its component, its duration, and the log of a failure. */
+/** What every single gRPC call has in common: its component, its duration, the status and the log of a failure. */
 import { type handleUnaryCall, type Metadata, type ServerUnaryCall, status } from '@grpc/grpc-js'
-import { BindingError } from '../../../core/errors.ts'
+import { BindingError, type BindingErrorCode } from '../../../core/errors.ts'
 import type { Logger } from '../../../core/logger.ts'
 import { nameOf } from '../../../support/process/error-code.ts'
 import { inBackground } from '../../../support/work/work.ts'
-import { failureOf } from './status.ts'
+import { statusDetails } from '../../shared/grpc.ts'
 
 interface CallEnd {
   readonly code: string
@@ -50,4 +50,37 @@ function logUnexpected(logger: Logger, error: unknown): void {
   const stack = error instanceof Error ? (error.stack ?? '') : ''
   const at = stack.split('\n').find((line) => /^\s+at /.test(line))
   logger.error('a call failed unexpectedly', { error: nameOf(error), at: at?.trim() })
+}
+
+/** The gRPC status for each error. */
+export const statusByCode: Readonly<Record<BindingErrorCode, keyof typeof status>> = {
+  METADATA_INVALID: 'INVALID_ARGUMENT',
+  NOT_INITIALIZED: 'FAILED_PRECONDITION',
+  ALREADY_INITIALIZED: 'FAILED_PRECONDITION',
+  CLOSED: 'UNAVAILABLE',
+  OPERATION_UNSUPPORTED: 'UNIMPLEMENTED',
+  SIDE_NOT_CONFIGURED: 'FAILED_PRECONDITION',
+  PORT_UNAVAILABLE: 'FAILED_PRECONDITION',
+  CREDENTIALS_REJECTED: 'UNAUTHENTICATED',
+  PERMISSION_DENIED: 'PERMISSION_DENIED',
+  PROVIDER_NOT_REGISTERED: 'FAILED_PRECONDITION',
+  SCOPE_NOT_FOUND: 'NOT_FOUND',
+  HANDSHAKE_FAILED: 'FAILED_PRECONDITION',
+  SUBSCRIPTION_REJECTED: 'FAILED_PRECONDITION',
+  PAYLOAD_INVALID: 'INVALID_ARGUMENT',
+  PAYLOAD_TOO_LARGE: 'INVALID_ARGUMENT',
+  PUBLISH_REJECTED: 'FAILED_PRECONDITION',
+  PUBLISH_UNAVAILABLE: 'UNAVAILABLE',
+  OVERLOADED: 'RESOURCE_EXHAUSTED',
+  TIMEOUT: 'DEADLINE_EXCEEDED',
+  ABORTED: 'CANCELLED',
+  PLUGIN_FAILED: 'INTERNAL',
+}
+
+/** The status and text for an error. The text of an unexpected error stays inside: it may hold a secret. */
+export function failureOf(error: unknown) {
+  if (!(error instanceof BindingError)) {
+    return { code: status.INTERNAL, details: 'an unexpected error; the log of the component has it' }
+  }
+  return { code: status[statusByCode[error.code]], details: statusDetails(error.message) }
 }

@@ -82,7 +82,7 @@ export const armProbes: readonly Probe[] = [
     },
     expected: 200,
   }),
-  probe('topic-name-refused', 'a topic with an underscore in its name', {
+  probe('topic-name-characters', 'a topic with an underscore in its name', {
     ask: ({ arm, ownResource, tagged }) => arm.send('PUT', ownResource('topics', 'egb_wrong_'), { body: tagged() }),
     expected: { status: 400, body: { error: { code: 'InvalidRequest', message: text(/Invalid topic name/) } } },
   }),

@@ -111,6 +111,30 @@ const again = (fact: string, words: string, status: number, limit: number, secon
     expected: { came: true, seconds },
   })
 
+/** What a webhook is told when its event subscription is deleted. */
+const toldOfDeletion = (schema: typeof cloudSchema | typeof gridSchema, expected: Pattern) =>
+  pushed('deletion-notice', `what a webhook of ${schema} is told of the deletion of its event subscription`, {
+    async ask(world) {
+      const { arm, made, openPush, unique } = world
+      const endpoint = openPush()
+      const properties = forType(unique(), webhookAt(endpoint.url), { eventDeliverySchema: schema })
+      const id = await subscribe(world, properties, schema === cloudSchema ? made.cloud.id : made.grid.id)
+      await arm.write('DELETE', id)
+      const [call] = await wait(world, endpoint, 1)
+      const [event] = call ? eventsOf(call) : []
+      const data = isRecord(event) && isRecord(event.data) ? event.data : {}
+      return {
+        headers: call?.headers,
+        event,
+        sameId: String(data.eventSubscriptionId).toLowerCase() === id.toLowerCase(),
+      }
+    },
+    expected: {
+      ...{ sameId: true, event: expected },
+      headers: { 'aeg-event-type': 'SubscriptionDeletion', 'aeg-delivery-count': '0' },
+    },
+  })
+
 const ofToken = (fact: string, asks: string, expected: Pattern) =>
   probesWith('push', 'application')(fact, asks, { ask: tokenOf, expected })
 
@@ -136,6 +160,8 @@ export const deliveryProbes: readonly Probe[] = [
       headers: { 'content-type': 'application/json; charset=utf-8', 'aeg-data-version': '1', origin: absent },
     },
   }),
+  toldOfDeletion(cloudSchema, { specversion: '1.0', type: 'Microsoft.EventGrid.SubscriptionDeletedEvent' }),
+  toldOfDeletion(gridSchema, { eventType: 'Microsoft.EventGrid.SubscriptionDeletedEvent', subject: '' }),
   pushed('delivery-count', 'the counts of two deliveries', {
     ask: async (world) => (await secondsToSecond(world, { status: 500 }, 180_000)).counts,
     expected: ['0', '1'],

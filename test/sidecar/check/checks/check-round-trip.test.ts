@@ -17,6 +17,7 @@ it('fails where the topic takes no event in time, and leaves no promise that rej
     ...{ component, signal, portTakenBy: undefined, roundTrip: true },
     surroundings: {
       ...{ endpoints: emulator.endpoints, emulator: emulator.endpoints.resourceManager },
+      sidecar: undefined,
       selected: new Set(checkIds),
     },
   })

@@ -167,12 +167,11 @@ it.each([
   { name: 'the token and another host', options: { token: 'right', authority: 'evil.example.com' }, code: undefined },
 ])('takes a call with $name for what it is where a token is set', async ({ options, code }) => {
   const port = await openGrpcApi({ token: new Secret('right') })
-  const ended = (method: string) =>
-    callAt(port, method, {}, options).then(
-      () => undefined,
-      (error: { readonly code: status }) => error.code,
-    )
-  expect([await ended('GetMetadata'), await ended('GetState')]).toEqual([code, code ?? status.UNIMPLEMENTED])
+  const ended = callAt(port, 'GetMetadata', {}, options).then(
+    () => undefined,
+    (error: { readonly code: status }) => error.code,
+  )
+  expect(await ended).toBe(code)
 })
 
 it('publishes over gRPC, and asks for DAPR_API_TOKEN where it is set', async () => {
@@ -203,12 +202,9 @@ it('refuses a caller that names another host, as a page behind a proxy would', a
 
 // Calls of each kind, since each has streams of its own.
 it.each(['GetState', 'SetMetadata', 'SubscribeConfiguration', 'EncryptAlpha1'])(
-  'answers UNIMPLEMENTED to %s and names daprd',
+  'answers UNIMPLEMENTED to %s',
   async (method) => {
-    await expect(callAt(await openGrpcApi(), method, {})).rejects.toMatchObject({
-      code: status.UNIMPLEMENTED,
-      details: `this host has no ${method}: it has Dapr's bindings and metadata API; for more run daprd`,
-    })
+    await expect(callAt(await openGrpcApi(), method, {})).rejects.toMatchObject({ code: status.UNIMPLEMENTED })
   },
 )
 

@@ -4,8 +4,7 @@ import { expect, it } from 'vitest'
 import { compileDefinitions } from '../../../../build/compile-definitions.ts'
 import compiled from '../../../../src/sidecar/host/api/proto/runtime.json' with { type: 'json' }
 import { loadRuntimeContract } from '../../../../src/sidecar/host/api/runtime-contract.ts'
-import { unsupportedMethods } from '../../../../src/sidecar/host/api/unsupported-methods.ts'
-import { loadDefinitions } from '../../../../src/sidecar/shared/grpc-services.ts'
+import { loadDefinitions } from '../../../../src/sidecar/shared/grpc.ts'
 import { daprDefinitions, daprService } from '../../../support/dapr-protos.ts'
 
 const file = resolve(import.meta.dirname, '../../../../src/sidecar/host/api/proto/runtime.proto')
@@ -44,11 +43,6 @@ it.each([file, resolve(import.meta.dirname, '../../../../src/sidecar/pluggable/g
     expect(beside).toEqual(JSON.parse(compileDefinitions(proto)))
   },
 )
-
-it('knows every method of Dapr', () => {
-  const known = [...Object.keys(loadRuntimeContract().Dapr), ...unsupportedMethods]
-  expect(known.toSorted()).toEqual(Object.keys(daprService('Dapr')).toSorted())
-})
 
 it('loads nothing of gRPC for run before an option asks for it', () => {
   const root = resolve(import.meta.dirname, '../../../../src/sidecar/cli/commands/run.ts')

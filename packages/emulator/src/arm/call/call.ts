@@ -2,7 +2,7 @@
 import { isRecord, readJson } from '../../../../../src/support/text/json-text.ts'
 import type { AzureSubscription, Directory } from '../../entra/directory.ts'
 import type { VerifiedToken } from '../../entra/token-issuer.ts'
-import { nestsTooDeeply, tooDeep } from '../../model/events/event-text.ts'
+import { fieldAt, nestsTooDeeply, spelledPath, tooDeep } from '../../model/events/event-text.ts'
 import { resourceGroupId, resourceId, sameName, trackedTypes } from '../../model/resources/resource.ts'
 import type { Store } from '../../model/resources/store.ts'
 import type { Clock } from '../../model/time/clock.ts'
@@ -115,6 +115,13 @@ export function jsonContent(call: ArmCall): unknown {
   const json = readJson(call.content)
   if (json === undefined) throw armErrors.invalidContent('Error parsing the request content as JSON')
   return json
+}
+
+/** What a body has at a path, whose names may be in any letter case; undefined where there is no body. Throws an ArmError. */
+export function bodyField(call: ArmCall, path: readonly string[]): unknown {
+  if (call.content === undefined) return undefined
+  const body = jsonContent(call)
+  return fieldAt(body, spelledPath(body, path))
 }
 
 const maxDepth = 64

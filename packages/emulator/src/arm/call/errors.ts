@@ -112,6 +112,14 @@ export const armErrors = {
         advice.role(roleThatAllows({ action }), clientId),
       ),
     ),
+  /** @param id the resource that would have the identity */
+  linkedSubscriptionNotFound: (id: string, subscriptionId: string) =>
+    new ArmError(
+      403,
+      'LinkedAuthorizationFailed',
+      "The client has permission to perform action 'Microsoft.ManagedIdentity/userAssignedIdentities/assign/action' on scope " +
+        `'${id}', however the linked subscription '${subscriptionId}' was not found. `,
+    ),
   subscriptionNotFound: (id: string) =>
     notFound('SubscriptionNotFound', withAdvice(`The subscription '${id}' could not be found.`, advice.scope)),
   invalidSubscriptionId: (id: string) =>

@@ -36,7 +36,12 @@ type ScopedTarget =
   /** The event types of a source. */
   | { readonly kind: 'eventTypes' }
   /** A type that the emulator does not support, with its provider. */
-  | { readonly kind: 'unsupported'; readonly type: string }
+  | {
+      readonly kind: 'unsupported'
+      readonly type: string
+      /** Of a list in Event Grid: the id of the resource that would contain the items, or the scope. */
+      readonly listedIn?: string
+    }
 
 /** A path of one kind. */
 export type TargetOf<Kind extends ArmTarget['kind']> = Extract<ArmTarget, { kind: Kind }>
@@ -78,6 +83,14 @@ const unsupportedTypes: readonly string[] = [
   'permissionBindings',
   'topicSpaces',
 ]
+
+/** Unsupported types whose lists Azure itself fills. */
+const answeredByAzure: ReadonlySet<string> = new Set([
+  'verifiedpartners',
+  'extensiontopics',
+  'operations',
+  'privatelinkresources',
+])
 
 /**
  * Parses a path; undefined if the emulator has no such route of Azure Resource Manager. Its scope is checked by
@@ -138,7 +151,11 @@ function parseEventGrid(
     const source = nested ? join(segments.slice(0, at + 2 + nest)) : scope
     return parseEventSubscription(source, nested, rest.slice(nest + 1))
   }
-  if (unsupported !== undefined) return { kind: 'unsupported', scope, type: unsupported }
+  if (unsupported !== undefined) {
+    const isList = rest.length % 2 === 1 && !answeredByAzure.has(rest.at(-1)?.toLowerCase() ?? '')
+    const listedIn = rest.length === 1 ? scope : join(segments.slice(0, -1))
+    return { kind: 'unsupported', scope, type: unsupported, ...(isList && { listedIn }) }
+  }
   return parseResource(scope, rest)
 }
 

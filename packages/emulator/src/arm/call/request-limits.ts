@@ -26,26 +26,45 @@ interface Level {
   readonly at: number
 }
 
+/** What all regions together have of an Azure subscription's tokens (Azure Resource Manager: request-limits-and-throttling). */
+const globalTimes = 15
+
 /** Counts the calls of each principal. @param refuse whether calls beyond the limits are refused, or only counted */
 export function createArmRequestLimits(clock: Clock, { refuse }: { readonly refuse: boolean }) {
   // Bounded: an entry for each kind of call of each client and Azure subscription of the options.
   const levels = new Map<string, Level>()
+
+  /** The tokens that a bucket has before a call, and takes one. */
+  const take = (bucket: string, size: number, perSecond: number): number => {
+    const now = clock.now()
+    const level = levels.get(bucket) ?? { tokens: size, at: now }
+    const tokens = Math.min(size, level.tokens + (Math.max(now - level.at, 0) / 1000) * perSecond)
+    levels.set(bucket, { tokens: tokens < 1 && refuse ? tokens : Math.max(tokens - 1, 0), at: now })
+    return tokens
+  }
+  const left = (tokens: number) => String(Math.floor(Math.max(tokens - 1, 0)))
+
   return {
-    /** Counts a call; returns the header for its answer. Throws an ArmError beyond the limit. */
+    /**
+     * Counts a call; returns the headers for its answer: what is left in the region and, as in recordings since 2025, in all of them.
+     * Throws an ArmError beyond the limit.
+     *
+     * @param subscriptionId empty for a call that is about no Azure subscription
+     */
     count(principalId: string, subscriptionId: string, call: CountedCall): Readonly<Record<string, string>> {
       const counter = counterOf(call)
       const { kind, size, perSecond } = buckets[counter]
       const bucket = `${counter} ${subscriptionId} ${principalId}`
-      const now = clock.now()
-      const level = levels.get(bucket) ?? { tokens: size, at: now }
-      const tokens = Math.min(size, level.tokens + (Math.max(now - level.at, 0) / 1000) * perSecond)
+      const tokens = take(bucket, size, perSecond)
       if (tokens < 1 && refuse) {
-        levels.set(bucket, { tokens, at: now })
         throw armErrors.throttled(subscriptionId, principalId, kind, Math.ceil((1 - tokens) / perSecond))
       }
-      const left = Math.max(tokens - 1, 0)
-      levels.set(bucket, { tokens: left, at: now })
-      return { [`x-ms-ratelimit-remaining-subscription-${counter}`]: String(Math.floor(left)) }
+      const header = 'x-ms-ratelimit-remaining'
+      if (subscriptionId === '') return { [`${header}-tenant-${counter}`]: left(tokens) }
+      const own = { [`${header}-subscription-${counter}`]: left(tokens) }
+      if (counter === 'resource-requests') return own
+      const all = take(`global ${bucket}`, size * globalTimes, perSecond * globalTimes)
+      return { ...own, [`${header}-subscription-global-${counter}`]: left(all) }
     },
   }
 }

@@ -1,6 +1,7 @@
 /** How calls about one resource or a list are answered: statuses, operation URLs, pages and keys. */
 import { z } from 'zod'
 import { type AccessKeys, randomKey, regionName } from '../../model/resources/resource.ts'
+import { spelledMembers } from '../../model/schemas.ts'
 import { requireEventGridVersion } from './api-versions.ts'
 import {
   type ArmAnswer,
@@ -168,7 +169,7 @@ export function answerListAs<Item>(
 
 /** The body of a write. Throws an ArmError that names the first wrong property. @param what for the error: `topic` */
 export function parseBody<Body>(schema: z.ZodType<Body>, call: ArmCall, what: string): Body {
-  const parsed = schema.safeParse(jsonContent(call))
+  const parsed = schema.safeParse(spelledMembers(schema, jsonContent(call)))
   if (parsed.success) return parsed.data
   const path = parsed.error.issues[0]?.path.join('.')
   if (path === 'location') throw armErrors.invalidRequest('The location property is required for this definition.')

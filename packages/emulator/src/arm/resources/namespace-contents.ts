@@ -11,7 +11,7 @@ import {
   queueSubscriptionSettings,
 } from '../../model/resources/namespace.ts'
 import { type AccessKeys, randomKeys } from '../../model/resources/resource.ts'
-import { plainWords } from '../../model/schemas.ts'
+import { plainWords, spelledMembers } from '../../model/schemas.ts'
 import type { Clock } from '../../model/time/clock.ts'
 import { withoutEmptyExpiry, withoutNulls } from '../call/call.ts'
 import { armErrors } from '../call/errors.ts'
@@ -106,7 +106,9 @@ export function parseQueueSubscription(
   body: unknown,
   { existing, retentionDays }: QueueWriteContext,
 ): QueueSubscriptionProperties {
-  const given = z.object({ properties: z.record(z.string(), z.unknown()).default({}) }).safeParse(withoutNulls(body))
+  const given = z
+    .object({ properties: z.record(z.string(), z.unknown()).default({}) })
+    .safeParse(spelledMembers(queueSubscriptionSettings, withoutNulls(body)))
   const wanted = given.success ? given.data.properties : {}
   const delivery = isRecord(wanted.deliveryConfiguration) && {
     deliveryConfiguration: { ...existing?.deliveryConfiguration, ...wanted.deliveryConfiguration },

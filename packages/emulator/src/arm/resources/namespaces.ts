@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { isRecord } from '../../../../../src/support/text/json-text.ts'
 import { ownField } from '../../model/events/event-text.ts'
 import type { Namespace, NamespaceTopic, QueueSubscription } from '../../model/resources/namespace.ts'
-import { named, parentId, randomKeys } from '../../model/resources/resource.ts'
+import { named, parentId, randomKeys, regionName } from '../../model/resources/resource.ts'
 import { enumeration } from '../../model/schemas.ts'
 import { jsonContent } from '../call/call.ts'
 import { armErrors } from '../call/errors.ts'
@@ -75,22 +75,25 @@ export const answerNamespaces = resourcesOf<Namespace>({
     namespaces.namespaces.put(namespace)
     return namespace
   },
-  // What is being made has no host name yet (recorded answers).
-  view({ hostnameOf }, _call, namespace, state) {
+  // What is being made has no host name yet: its PUT does not name any (recorded, 2024), a GET has null (2026).
+  view({ hostnameOf }, call, namespace, state) {
     const { location, tags, shown, systemData } = namespace
     const { topicsConfiguration, ...properties } = shown.properties ?? {}
     const isMade = state !== 'Creating'
+    const isWhole = isMade || call.method === 'GET'
+    // Versions since then leave it out (recorded, 2026).
+    const none = isMade && call.apiVersion < '2025-04' ? { type: 'None' } : undefined
     const configured = isRecord(topicsConfiguration) ? topicsConfiguration : {}
     return {
       ...{ location, tags: tags ?? null },
       sku: shown.sku ?? { name: 'Standard', capacity: 1 },
-      identity: shown.identity ?? (isMade ? { type: 'None' } : undefined),
-      ...(isMade && systemData && { systemData }),
+      identity: shown.identity ?? none,
+      ...(isWhole && systemData && { systemData }),
       properties: {
-        ...{ publicNetworkAccess: 'Enabled', isZoneRedundant: true, inboundIpRules: null },
+        ...{ publicNetworkAccess: 'Enabled', isZoneRedundant: hasZones(location), inboundIpRules: null },
         minimumTlsVersionAllowed: '1.2',
         ...properties,
-        ...(isMade && { topicsConfiguration: { ...configured, hostname: hostnameOf(namespace) } }),
+        ...(isWhole && { topicsConfiguration: { ...configured, hostname: isMade ? hostnameOf(namespace) : null } }),
       },
     }
   },
@@ -145,6 +148,23 @@ export const answerQueueSubscriptions = resourcesOf<QueueSubscription>({
   },
   view: (_context, _call, { properties }) => viewQueueSubscription(properties),
 })
+
+/** Regions without availability zones (Azure: reliability, availability-zones-region-support): false in West US (recorded, 2026). */
+const regionsWithoutZones: ReadonlySet<string> = new Set([
+  ...['westus', 'northcentralus', 'westcentralus', 'canadaeast', 'brazilsoutheast', 'ukwest', 'francesouth'],
+  ...['germanynorth', 'norwaywest', 'swedensouth', 'switzerlandwest', 'southafricawest', 'uaecentral', 'koreasouth'],
+  ...[
+    'australiasoutheast',
+    'australiacentral',
+    'australiacentral2',
+    'southindia',
+    'westindia',
+    'jioindiawest',
+    'jioindiacentral',
+  ],
+])
+
+const hasZones = (location: string) => !regionsWithoutZones.has(regionName(location))
 
 /** Without MQTT the setting says so, or is absent. Throws an ArmError. */
 function refuseMqtt(configuration: unknown): void {

@@ -14,7 +14,7 @@ import {
 import { locationOf } from '../../model/resources/store.ts'
 import { enumeration } from '../../model/schemas.ts'
 import { visibleIn } from '../call/api-versions.ts'
-import type { ArmAnswer, ArmCall } from '../call/call.ts'
+import { type ArmAnswer, type ArmCall, bodyField } from '../call/call.ts'
 import { armErrors } from '../call/errors.ts'
 import type { Change } from '../call/operations.ts'
 import type { ResourceType, TargetOf } from '../call/path.ts'
@@ -94,7 +94,11 @@ export function resourcesOf<R extends { readonly id: string; readonly name: stri
         ...visibleIn(call.apiVersion, { systemData: null }),
         ...rest,
         ...(identity !== undefined && {
-          identity: viewIdentity(identity, { id: resource.id, tenantId: azure.tenantId }),
+          identity: viewIdentity(identity, {
+            id: resource.id,
+            tenantId: azure.tenantId,
+            isMade: state === 'Succeeded',
+          }),
         }),
         properties: { ...properties, provisioningState: state },
       }
@@ -130,6 +134,7 @@ export function resourcesOf<R extends { readonly id: string; readonly name: stri
       view: (resource) => shown(resource),
       write(former) {
         const name = names.at(-1) ?? ''
+        requireIdentitySubscriptions(context, call, id)
         const stored = kind.write({ ...context, call, id, name, subscriptionId: azure.id, resourceGroup }, former)
         if (kind.isImmediate?.(stored)) return { status: 200, body: shown(stored, 'Succeeded') }
         // What is still being made stays so until its last operation ends.
@@ -154,6 +159,16 @@ function idsOf(scope: string, type: ResourceType, names: readonly string[]): str
 
 const exists = ({ store, namespaces }: ArmContext, id: string) =>
   store.resource(id) ?? namespaces.namespaces.get(id) ?? namespaces.topics.get(id)
+
+/** Of a type that is not supported there are no resources: its list is empty, and every other call is refused by name. Throws an ArmError. */
+export function answerUnsupported(context: ArmContext, call: ArmCall, target: TargetOf<'unsupported'>): ArmAnswer {
+  const { scope, type, listedIn } = target
+  if (call.method !== 'GET' || listedIn === undefined) throw armErrors.notSupported(type)
+  const ownType = type.slice('Microsoft.EventGrid/'.length)
+  authorizeCall(context, call, { scope, type: ownType, action: `${type}/read`, at: listedIn })
+  if (listedIn !== scope && !exists(context, listedIn)) throw armErrors.parentNotFound(type, listedIn)
+  return answerList(call, [], (none) => none)
+}
 
 interface StoredKind<T extends Resource['type']> {
   readonly type: T
@@ -204,9 +219,13 @@ export function removeResource(
   }
 }
 
-/** Throws an ArmError for a name that a resource of Event Grid can't have. */
+/** Throws an ArmError for a name that a resource of Event Grid can't have (Event Grid: troubleshoot-errors). */
 export function requireName(name: string, what: string): void {
-  if (!/^[A-Za-z0-9-]{3,50}$/.test(name)) throw armErrors.invalidRequest(`Invalid ${what} name.`)
+  if (name.length < 3 || name.length > 50) {
+    const noun = what.charAt(0).toUpperCase() + what.slice(1)
+    throw armErrors.invalidRequest(`${noun} name must be between 3 and 50 characters in length.`)
+  }
+  if (!/^[A-Za-z0-9-]+$/.test(name)) throw armErrors.invalidRequest(`Invalid ${what} name.`)
 }
 
 /** Throws an ArmError for a region that is not that of the existing resource. */
@@ -226,17 +245,21 @@ export const resourceIdentity = z.looseObject({
     .nullish(),
 })
 
-/** The identity of a topic or domain that has none (recorded, CLI 2021). */
-export const noIdentity = { type: 'None', principalId: null, tenantId: null, userAssignedIdentities: null } as const
+/** The members that an identity of a topic, domain or system topic always has (recorded, CLI 2021 and 2022). */
+export const identityMembers = { principalId: null, tenantId: null, userAssignedIdentities: null } as const
 
 /**
- * Adds `principalId` and `tenantId` to a system-assigned identity, and `principalId` and `clientId` to each user-assigned one.
- * They stay the same as long as the resource has its id.
+ * Adds `principalId` and `tenantId` to a system-assigned identity, and `principalId` and `clientId` to each user-assigned one: null until
+ * the write ends (recorded, CLI 2022). They stay the same as long as the resource has its id.
  */
-export function viewIdentity(identity: unknown, { id, tenantId }: { readonly id: string; readonly tenantId: string }) {
+function viewIdentity(
+  identity: unknown,
+  { id, tenantId, isMade }: { readonly id: string; readonly tenantId: string; readonly isMade: boolean },
+) {
   if (!isRecord(identity)) return identity
   const { type, userAssignedIdentities } = identity
   const isSystemAssigned = typeof type === 'string' && type.includes('SystemAssigned')
+  const assignedGuid = (assigned: string, what: string) => (isMade ? guidOf(assigned, what) : null)
   return {
     ...identity,
     ...(isSystemAssigned && { principalId: guidOf(id, 'principal'), tenantId }),
@@ -244,10 +267,20 @@ export function viewIdentity(identity: unknown, { id, tenantId }: { readonly id:
       userAssignedIdentities: Object.fromEntries(
         Object.keys(userAssignedIdentities).map((assigned) => [
           assigned,
-          { principalId: guidOf(assigned, 'principal'), clientId: guidOf(assigned, 'client') },
+          { principalId: assignedGuid(assigned, 'principal'), clientId: assignedGuid(assigned, 'client') },
         ]),
       ),
     }),
+  }
+}
+
+/** Throws an ArmError for a user-assigned identity of an Azure subscription that does not exist (recorded, JavaScript 2026). */
+function requireIdentitySubscriptions({ directory }: ArmContext, call: ArmCall, id: string): void {
+  const wanted = bodyField(call, ['identity', 'userAssignedIdentities'])
+  for (const assigned of Object.keys(isRecord(wanted) ? wanted : {})) {
+    const [, subscriptionId] = /^\/subscriptions\/([^/]+)/i.exec(assigned) ?? []
+    if (subscriptionId !== undefined && !directory.azureSubscription(subscriptionId))
+      throw armErrors.linkedSubscriptionNotFound(id, subscriptionId)
   }
 }
 

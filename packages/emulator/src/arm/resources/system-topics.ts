@@ -1,11 +1,12 @@
 /** Which system topics may be written through Resource Manager, and what is shown of them. */
 import { z } from 'zod'
+import { isRecord } from '../../../../../src/support/text/json-text.ts'
 import { asResourceId, type SystemTopic, sameName, stableGuid } from '../../model/resources/resource.ts'
 import { findTopicType, typeNameOf } from '../../model/resources/topic-types.ts'
 import { armErrors } from '../call/errors.ts'
 import { parseArmScope } from '../call/path.ts'
 import { parseBody } from '../call/resource-answers.ts'
-import { keepLocation, resourceIdentity, storedResourcesOf } from './resources.ts'
+import { identityMembers, keepLocation, resourceIdentity, storedResourcesOf } from './resources.ts'
 
 const changeBody = z.object({
   tags: z.record(z.string(), z.string()).nullish(),
@@ -52,12 +53,9 @@ export const answerSystemTopics = storedResourcesOf({
   },
   // Without an identity there is nothing to wait for (recorded, CLI 2021, PowerShell 2024, .NET 2025).
   isImmediate: ({ shown }) => shown?.identity === undefined,
-  view: (_options, _call, { source, topicType, shown, location, tags, id }, state) => ({
-    ...shown,
-    properties: {
-      ...{ source, topicType },
-      ...(state !== 'Creating' && { metricResourceId: stableGuid(`metrics of ${id}`) }),
-    },
+  view: (_options, _call, { source, topicType, shown, location, tags, id }) => ({
+    ...(isRecord(shown?.identity) && { identity: { ...identityMembers, ...shown.identity } }),
+    properties: { source, topicType, metricResourceId: stableGuid(`metrics of ${id}`) },
     location,
     tags: tags ?? null,
   }),

@@ -1,6 +1,6 @@
 /** Which custom topics, domains and domain topics may be written through Resource Manager, and what is shown of them. */
 import { z } from 'zod'
-import { ownField } from '../../model/events/event-text.ts'
+import { isRecord } from '../../../../../src/support/text/json-text.ts'
 import {
   inputSchemaMappingBy,
   inputSchemas,
@@ -15,13 +15,13 @@ import {
 import { newLabel } from '../../model/resources/store.ts'
 import { enumeration } from '../../model/schemas.ts'
 import { visibleIn } from '../call/api-versions.ts'
-import { type ArmCall, jsonContent } from '../call/call.ts'
+import { type ArmCall, bodyField } from '../call/call.ts'
 import { armErrors } from '../call/errors.ts'
 import { parseBody } from '../call/resource-answers.ts'
 import { domainTopic } from './domain-topics.ts'
 import {
+  identityMembers,
   keepLocation,
-  noIdentity,
   type ResourceWrite,
   requireName,
   resourceIdentity,
@@ -116,9 +116,8 @@ function published(
   keepLocation(existing, location)
   const label = existing?.label ?? newLabel(store, { name, location })
   if (label === undefined) {
-    throw armErrors.conflict(
-      `${noun} name '${name}' is taken already: it is unique in a region, as it is part of a host name.`,
-    )
+    // Event Grid: troubleshoot-errors.
+    throw armErrors.conflict(`${noun} with the specified name already exists. Choose a different ${what} name.`)
   }
   if (!existing && store.resources(type).filter((one) => isNear(one, subscriptionId, location)).length >= maxInRegion) {
     throw armErrors.quotaReached()
@@ -172,12 +171,14 @@ function domainSettings({ properties }: Change) {
 
 /**
  * The answer to a PUT, and what is being made, have none of the properties that come with provisioning. Over an existing
- * resource the answer has not even what was asked for (recorded answers).
+ * resource the answer of most versions has not even what was asked for (recorded answers).
  */
 function view(resource: Publishable, endpoint: string, call: ArmCall, state: ViewedState) {
   const { apiVersion, method } = call
   const { inputSchema, inputSchemaMapping, publicNetworkAccess, inboundIpRules } = resource
   const isSparse = method === 'PUT' || state === 'Creating'
+  // Over an existing one the previews of 2020 do (recorded, CLI 2022), later versions do not (2026).
+  const echoesAsked = state === 'Creating' || (isPreviewOfSku(apiVersion) && apiVersion < '2021')
   const provisioned = {
     inputSchema,
     metricResourceId: stableGuid(`metrics of ${resource.id}`),
@@ -195,13 +196,15 @@ function view(resource: Publishable, endpoint: string, call: ArmCall, state: Vie
     ...(resource.disableLocalAuth && { disableLocalAuth: true }),
   }
   const { minimumTlsVersionAllowed = '1.0', ...properties }: Readonly<Record<string, unknown>> = {
-    ...(isSparse ? state === 'Creating' && { ...asked, ...settings } : { ...provisioned, ...settings }),
+    ...(isSparse ? echoesAsked && { ...asked, ...settings } : { ...provisioned, ...settings }),
   }
   const { identity, ...shown } = resource.shown ?? {}
   return {
-    ...(isPreviewOfSku(apiVersion) && !isSparse && { sku: { name: 'Basic' }, kind: 'Azure' }),
+    ...(isPreviewOfSku(apiVersion) && !isSparse && { sku: { name: 'Basic' } }),
+    // A domain has none (recorded, .NET 2025).
+    ...(isPreviewOfSku(apiVersion) && !isSparse && resource.type === 'topics' && { kind: 'Azure' }),
     ...shown,
-    ...(identity !== undefined && { identity: ownField(identity, 'type') === 'None' ? noIdentity : identity }),
+    ...(isRecord(identity) && { identity: { ...identityMembers, ...identity } }),
     properties: {
       endpoint: isSparse ? null : endpoint,
       ...visibleIn(apiVersion, properties),
@@ -217,8 +220,7 @@ function view(resource: Publishable, endpoint: string, call: ArmCall, state: Vie
 const isPreviewOfSku = (apiVersion: string) => apiVersion.endsWith('-preview') && apiVersion >= '2020-10-15-preview'
 
 /** Whether the body of a write has a property. */
-const isAsked = (call: ArmCall, name: string) =>
-  call.content !== undefined && ownField(ownField(jsonContent(call), 'properties'), name) != null
+const isAsked = (call: ArmCall, name: string) => bodyField(call, ['properties', name]) != null
 
 const isNear = (resource: Publishable, subscriptionId: string, location: string) =>
   sameName(resource.subscriptionId, subscriptionId) && regionName(resource.location) === regionName(location)

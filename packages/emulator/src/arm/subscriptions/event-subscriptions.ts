@@ -1,11 +1,17 @@
 /** How calls about event subscriptions are answered: one of them, its actions, and the lists. */
 
-import { ownField } from '../../model/events/event-text.ts'
 import { destinationOf, type EventSubscription } from '../../model/resources/event-subscription.ts'
 import { covers, eventSubscriptionId, regionName } from '../../model/resources/resource.ts'
 import { locationOf, publisherOf } from '../../model/resources/store.ts'
-import { typeNameOf } from '../../model/resources/topic-types.ts'
-import { type ArmAnswer, type ArmCall, type ArmResources, jsonContent, type ResolvedScope } from '../call/call.ts'
+import { topicTypeNameAt } from '../../model/resources/topic-types.ts'
+import {
+  type ArmAnswer,
+  type ArmCall,
+  type ArmResources,
+  bodyField,
+  jsonContent,
+  type ResolvedScope,
+} from '../call/call.ts'
 import { armErrors } from '../call/errors.ts'
 import { parseArmScope, type TargetOf } from '../call/path.ts'
 import { answerList, answerResource, authorizeCall, resourceAction, writeAnswer } from '../call/resource-answers.ts'
@@ -164,9 +170,8 @@ function nestedType(scope: string): string {
 
 function echoOf(subscription: EventSubscription, call: ArmCall): EventSubscription {
   const { eventDeliverySchema, ...rest } = subscription.properties
-  const body = jsonContent(call)
-  const given = call.method === 'PUT' ? ownField(body, 'properties') : body
-  const sent = ownField(given, 'eventDeliverySchema') != null && eventDeliverySchema
+  const path = [...(call.method === 'PUT' ? ['properties'] : []), 'eventDeliverySchema']
+  const sent = bodyField(call, path) != null && eventDeliverySchema
   return { ...subscription, properties: sent ? { ...rest, eventDeliverySchema } : rest }
 }
 
@@ -198,7 +203,7 @@ function isListed(resources: ArmResources, subscription: EventSubscription, targ
   const { scope } = subscription
   if (!covers(target.scope, scope)) return false
   if (!sameText(regionAt(resources.store, scope), target.location ?? 'global')) return false
-  return target.topicType === undefined || sameText(typeNameOf(scope), target.topicType)
+  return target.topicType === undefined || sameText(topicTypeNameAt(resources.store, scope), target.topicType)
 }
 
 const sameText = (one: string, other: string) => regionName(one) === regionName(other)

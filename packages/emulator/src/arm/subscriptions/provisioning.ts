@@ -59,6 +59,8 @@ export interface SubscriptionDelivery {
   undelivered(subscription: EventSubscription): string | undefined
   subscriptionChanged(subscription: EventSubscription): void
   subscriptionDeleted(subscription: EventSubscription): void
+  /** Tells its endpoint that it was deleted. */
+  tellDeleted(subscription: EventSubscription): void
 }
 
 export interface ProvisioningOptions extends KnownResources {
@@ -140,14 +142,20 @@ export function createProvisioning(options: ProvisioningOptions) {
     expiries.delete(id.toLowerCase())
   }
 
-  const forget = (subscription: EventSubscription) => {
+  const forget = (subscription: EventSubscription): EventSubscription | undefined => {
     cancelExpiry(subscription)
     stopAsking(subscription)
     const existing = store.subscriptions.get(subscription.id)
-    if (!existing) return
+    if (!existing) return undefined
     store.subscriptions.deleteAnyway(existing)
     delivery.subscriptionDeleted(existing)
     deleteUnusedDomainTopic(store, existing.scope)
+    return existing
+  }
+
+  const end = (subscription: EventSubscription) => {
+    const existing = forget(subscription)
+    if (existing) delivery.tellDeleted(existing)
   }
 
   const warn = (subscription: EventSubscription) => {
@@ -162,7 +170,7 @@ export function createProvisioning(options: ProvisioningOptions) {
     cancelExpiry(subscription)
     const { expirationTimeUtc } = subscription.properties
     if (expirationTimeUtc === undefined) return
-    const cancel = clock.setTimer(Date.parse(expirationTimeUtc) - clock.now(), () => forget(subscription))
+    const cancel = clock.setTimer(Date.parse(expirationTimeUtc) - clock.now(), () => end(subscription))
     expiries.set(subscription.id.toLowerCase(), cancel)
   }
 
@@ -241,7 +249,7 @@ export function createProvisioning(options: ProvisioningOptions) {
     resume(): void {
       for (const subscription of store.subscriptions.all()) {
         watchExpiry(subscription)
-        if (subscription.provisioningState === 'Deleting') forget(subscription)
+        if (subscription.provisioningState === 'Deleting') end(subscription)
         if (unsettled.includes(subscription.provisioningState)) validate(subscription)
       }
     },
@@ -250,7 +258,7 @@ export function createProvisioning(options: ProvisioningOptions) {
       stopAsking(leaving)
       return operations.start(azureIdOf(leaving), async () => {
         // A PUT may have replaced it meanwhile.
-        if (store.subscriptions.get(leaving.id) === leaving) forget(leaving)
+        if (store.subscriptions.get(leaving.id) === leaving) end(leaving)
         return { status: 'Succeeded' }
       })
     },
@@ -265,7 +273,9 @@ export function createProvisioning(options: ProvisioningOptions) {
       if (asked.length > 0) await awaitHandshakes(Promise.all(asked))
     },
     /** Removes it without an operation. */
-    removeAtOnce: forget,
+    removeAtOnce: end,
+    /** The same for one that is to be as if it had never been: its endpoint is not told. */
+    forget,
     close(): void {
       for (const cancel of expiries.values()) cancel()
       for (const one of asking.values()) one.abort()

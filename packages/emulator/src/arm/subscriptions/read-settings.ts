@@ -1,5 +1,4 @@
 /** Which settings an event subscription may be given by a PUT, a PATCH or a configuration. */
-import { z } from 'zod'
 import { isRecord } from '../../../../../src/support/text/json-text.ts'
 import { canConvert } from '../../model/events/accepted-event.ts'
 import { ownField } from '../../model/events/event-text.ts'
@@ -11,7 +10,7 @@ import {
   eventSubscriptionSettings,
 } from '../../model/resources/event-subscription.ts'
 import { type InputSchema, sameName } from '../../model/resources/resource.ts'
-import { plainWords } from '../../model/schemas.ts'
+import { memberNames, plainWords, spelledMembers } from '../../model/schemas.ts'
 import { knownTo } from '../call/api-versions.ts'
 import { withoutEmptyExpiry, withoutNulls } from '../call/call.ts'
 import { armErrors } from '../call/errors.ts'
@@ -23,15 +22,7 @@ const reservedHeaders: ReadonlySet<string> = new Set([
 ])
 
 /** The names of all settings of an event subscription, at any depth, for a did-you-mean. */
-export const settingNames = (): readonly string[] => namesIn(z.toJSONSchema(eventSubscriptionSettings, { io: 'input' }))
-
-function namesIn(schema: unknown): string[] {
-  if (Array.isArray(schema)) return schema.flatMap(namesIn)
-  if (!isRecord(schema)) return []
-  const { properties, ...rest } = schema
-  const members = isRecord(properties) ? properties : {}
-  return [...Object.keys(members), ...[...Object.values(members), ...Object.values(rest)].flatMap(namesIn)]
-}
+export const settingNames = (): readonly string[] => memberNames(eventSubscriptionSettings)
 
 export interface DeclaredEventSubscription {
   readonly name: string
@@ -93,7 +84,7 @@ function parseSettings(
   body: unknown,
   { apiVersion, existing }: WriteContext,
 ): EventSubscriptionProperties {
-  const whole = withoutNulls(body)
+  const whole = spelledMembers(eventSubscriptionSettings, withoutNulls(body))
   const clean = apiVersion === undefined ? whole : knownTo(apiVersion, whole)
   if (!isRecord(clean)) throw armErrors.invalidEventSubscription('the request body is missing.')
   const wrapped = method === 'PUT' ? clean.properties : clean
@@ -159,15 +150,18 @@ function merge(existing: EventSubscriptionProperties, given: EventSubscriptionPr
 function checkSettings(
   merged: EventSubscriptionProperties,
   given: EventSubscriptionProperties,
-  { inputSchema, now }: WriteContext,
+  { apiVersion, inputSchema, now }: WriteContext,
 ): void {
   const target = destinationOf(merged)
   if (!target) throw armErrors.invalidEventSubscription('the destination cannot be null.')
   if (target.endpointType === 'WebHook') {
     if (!isHttpsUrl(target.properties.endpointUrl)) {
+      // The newest version has other words (recorded, .NET 2025).
       throw armErrors.invalidEventSubscription(
-        'Supplied URL is invalid. It cannot be null or empty and should be a proper HTTPS URL like ' +
-          'https://www.example.com.',
+        apiVersion !== undefined && apiVersion >= '2025-07'
+          ? 'The endpoint URL is invalid as it should be specified and cannot be null or empty and should follow the proper https ' +
+              'URL format (e.g., https://www.example.com).'
+          : 'Supplied URL is invalid. It cannot be null or empty and should be a proper HTTPS URL like https://www.example.com.',
       )
     }
   }

@@ -35,7 +35,7 @@ export function viewEventSubscription(
       : properties.retryPolicy
   return {
     properties: visibleIn(options.apiVersion, {
-      topic: sourceId(scope),
+      topic: sourceId(scope, options.apiVersion),
       provisioningState,
       labels: properties.labels ?? null,
       destination: properties.destination && viewDestination(properties.destination, options),
@@ -111,8 +111,9 @@ function withSecretFlag(mapping: unknown, secrets: 'shown' | 'hidden'): unknown 
   return { ...mapping, properties: { ...properties, isSecret, ...hidden } }
 }
 
-/** `properties.topic`: the source's id with provider, types and names in lower case. */
-const sourceId = (scope: string) => scope.replace(/\/providers\/.*$/i, (resource) => resource.toLowerCase())
+/** `properties.topic`: the source's id with provider, types and names in lower case; as it is since 2025-07-15-preview (recorded, 2026). */
+const sourceId = (scope: string, apiVersion: string) =>
+  apiVersion >= '2025-07' ? scope : scope.replace(/\/providers\/.*$/i, (resource) => resource.toLowerCase())
 
 /** Without its query, and without the port that https has anyway (recorded, .NET 2025). */
 const baseUrlOf = (url: string) => url.replace(/[?#].*$/s, '').replace(/^(https:\/\/[^/]+?):443(?=\/|$)/i, '$1')

@@ -40,6 +40,10 @@ export function judgeOptionsAnswer(answer: HandshakeAnswer): HandshakeVerdict {
   return names.includes('*') || names.includes(eventGridOrigin) ? 'validated' : 'failed'
 }
 
+/** The source's id as Event Grid's own events show it: the provider is in lower case (recorded validation events). */
+export const validationTopic = (scope: string): string =>
+  scope.replace(/\/providers\/Microsoft\.EventGrid\//gi, '/providers/microsoft.eventgrid/')
+
 /** The validation event of the Event Grid and the custom schema, as the body of a POST. */
 export function validationEvent(
   at: number,

@@ -20,6 +20,7 @@ import {
   validationEvent,
   validationHeaders,
   validationPauseMs,
+  validationTopic,
 } from './handshake.ts'
 
 /** How often the same answer of an endpoint is told of, in milliseconds. */
@@ -188,10 +189,6 @@ function createOpenValidations(clock: Clock, validMs: number) {
     },
   }
 }
-
-/** The source's id as the validation event shows it: the provider is in lower case (recorded events). */
-const validationTopic = (scope: string): string =>
-  scope.replace(/\/providers\/Microsoft\.EventGrid\//gi, '/providers/microsoft.eventgrid/')
 
 function validationUrlOf(options: DeliveryOptions, name: string, id: string, token: string): string {
   const url = new URL(`/eventsubscriptions/${encodeURIComponent(name.toLowerCase())}/validate`, options.baseUrl())

@@ -6,7 +6,7 @@ import type { DeliverySchema, EventSubscription } from '../../model/resources/ev
 import { preciseTime } from '../../model/wording.ts'
 import type { DeliveryOptions } from '../delivery-options.ts'
 import type { PendingEvent, WebhookResult } from '../send/channel.ts'
-import { decideRetry, healthAfter, healthy, outcomeOf } from './retry-schedule.ts'
+import { decideRetry, healthAfter, healthy, outcomeOf, reasonOfExpiry } from './retry-schedule.ts'
 import type { Retries } from './waiting-events.ts'
 
 type Result = Pick<WebhookResult, 'status' | 'failure'>
@@ -58,7 +58,10 @@ export function createAttemptResults(subscriptionId: string, options: AttemptRes
   }
 
   return {
-    giveUp,
+    /** Gives up an event whose time to live has ended. */
+    expired(subscription: EventSubscription, event: PendingEvent, timeToLiveMs: number): void {
+      giveUp(subscription, event, reasonOfExpiry(health, event.acceptedAt + timeToLiveMs))
+    },
     finish(
       batch: readonly PendingEvent[],
       { status, failure }: Result,
@@ -131,7 +134,8 @@ export function deadLetteredForm(given: PendingEvent, reason: GiveUpReason, sche
   const added = {
     deadLetterReason: reason,
     deliveryAttempts: given.attempts,
-    lastDeliveryOutcome: given.lastOutcome ?? 'Probation',
+    lastDeliveryOutcome:
+      reason === 'UndeliverableDueToProbationCausedByClientError' ? 'Probation' : (given.lastOutcome ?? 'Probation'),
     ...(given.lastStatus !== undefined && { lastHttpStatusCode: given.lastStatus }),
     publishTime: preciseTime(given.acceptedAt),
     ...(given.lastAttemptAt !== undefined && { lastDeliveryAttemptTime: preciseTime(given.lastAttemptAt) }),

@@ -106,7 +106,18 @@ export interface EndpointHealth {
   readonly failuresInARow: number
   /** Nothing is sent before this time. */
   readonly probationUntil: number
+  /** When the pause began, where a client error caused it: events whose time ends meanwhile are given up for that reason. */
+  readonly clientErrorSince?: number
 }
+
+/** Outcomes that are the fault of who set up the endpoint or its event subscription (assumed: a dead letter alone has the words). */
+const clientErrors: ReadonlySet<DeliveryOutcome> = new Set(['NotFound', 'Unauthorized', 'Forbidden'])
+
+/** Why an event is given up whose time to live ended then, in milliseconds since 1970. */
+export const reasonOfExpiry = ({ clientErrorSince, probationUntil }: EndpointHealth, ended: number): GiveUpReason =>
+  clientErrorSince !== undefined && ended >= clientErrorSince && ended <= probationUntil
+    ? 'UndeliverableDueToProbationCausedByClientError'
+    : 'TimeToLiveExceeded'
 
 export const healthy: EndpointHealth = { failuresInARow: 0, probationUntil: 0 }
 
@@ -123,5 +134,9 @@ export function healthAfter(
   if (pause === undefined) return health
   const failuresInARow = health.failuresInARow + 1
   if (failuresInARow < afterFailures) return { ...health, failuresInARow }
-  return { failuresInARow, probationUntil: Math.max(health.probationUntil, now + pause) }
+  return {
+    failuresInARow,
+    probationUntil: Math.max(health.probationUntil, now + pause),
+    ...(clientErrors.has(outcome) && { clientErrorSince: health.clientErrorSince ?? now }),
+  }
 }

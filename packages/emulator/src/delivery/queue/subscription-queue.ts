@@ -69,12 +69,11 @@ export function createSubscriptionQueue(first: EventSubscription, options: Subsc
       if (ready.size > 0) options.wakeAt(results.pausedUntil)
     } else {
       while (requests < settings.concurrency) {
+        const timeToLiveMs = policy().eventTimeToLiveInMinutes * 60_000
         const batch = takeBatch(ready, {
-          subscription,
-          now,
-          timeToLiveMs: policy().eventTimeToLiveInMinutes * 60_000,
+          ...{ subscription, now, timeToLiveMs },
           sizeOf: options.sizeOf,
-          expired: (event) => results.giveUp(subscription, event, 'TimeToLiveExceeded'),
+          expired: (event) => results.expired(subscription, event, timeToLiveMs),
         })
         if (batch.length === 0) break
         deliverBatch(batch)

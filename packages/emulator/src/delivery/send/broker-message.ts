@@ -32,20 +32,20 @@ type Place = readonly ['properties' | 'messageAnnotations', string]
 const partitionKey: Place = ['messageAnnotations', 'x-opt-partition-key']
 
 /** Delivery attributes that are no application properties, in lower case: names are taken without case (assumed). */
-const places: Readonly<Record<BrokerKind, Readonly<Record<string, Place>>>> = {
+const places: Readonly<Record<BrokerKind, ReadonlyMap<string, Place>>> = {
   // Event Grid: delivery-properties, Service Bus example; Service Bus: service-bus-amqp-protocol-guide has the places.
-  serviceBus: {
-    messageid: ['properties', 'messageId'],
-    partitionkey: partitionKey,
-    sessionid: ['properties', 'groupId'],
-    correlationid: ['properties', 'correlationId'],
-    label: ['properties', 'subject'],
-    replyto: ['properties', 'replyTo'],
-    replytosessionid: ['properties', 'replyToGroupId'],
-    to: ['properties', 'to'],
-    viapartitionkey: ['messageAnnotations', 'x-opt-via-partition-key'],
-  },
-  eventHubs: { partitionkey: partitionKey },
+  serviceBus: new Map<string, Place>([
+    ['messageid', ['properties', 'messageId']],
+    ['partitionkey', partitionKey],
+    ['sessionid', ['properties', 'groupId']],
+    ['correlationid', ['properties', 'correlationId']],
+    ['label', ['properties', 'subject']],
+    ['replyto', ['properties', 'replyTo']],
+    ['replytosessionid', ['properties', 'replyToGroupId']],
+    ['to', ['properties', 'to']],
+    ['viapartitionkey', ['messageAnnotations', 'x-opt-via-partition-key']],
+  ]),
+  eventHubs: new Map([['partitionkey', partitionKey]]),
 }
 
 /**
@@ -65,10 +65,9 @@ export function brokerMessageOf(
   // The system's own id of the event, and so that of the message, is the same at each attempt (Event Grid: handler-service-bus).
   pending.systemId ??= randomUUID()
   const contentType = contentTypeOf(schema, form)
-  const messageId = kind === 'serviceBus' ? { messageId: pending.systemId } : {}
   const system = { ...eventHeaders({ subscription, event, deliveryCount }), 'aeg-output-event-id': pending.systemId }
   const attributes = deliveryAttributeValues(subscription, event)
-  const placeOf = (name: string) => places[kind][name.toLowerCase()]
+  const placeOf = (name: string) => places[kind].get(name.toLowerCase())
   const placed = (section: Place[0]) =>
     attributes.flatMap(({ name, value }) => {
       const [at, field] = placeOf(name) ?? []
@@ -78,13 +77,17 @@ export function brokerMessageOf(
   return {
     message: {
       ...{ body: Buffer.from(text), bodyType: 'data' },
-      properties: { contentType, ...messageId, ...Object.fromEntries(placed('properties')) },
+      properties: {
+        contentType,
+        ...(kind === 'serviceBus' && { messageId: pending.systemId }),
+        ...Object.fromEntries(placed('properties')),
+      },
       applicationProperties: { ...Object.fromEntries(others), ...system },
       messageAnnotations: Object.fromEntries(placed('messageAnnotations')),
     },
     text,
     headers: {
-      ...{ 'content-type': contentType, ...system, ...messageId },
+      ...{ 'content-type': contentType, ...system },
       ...Object.fromEntries(attributes.map(({ name, value }) => [name, value])),
     },
   }

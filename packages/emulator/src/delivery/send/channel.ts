@@ -6,6 +6,8 @@ import type { Hold } from '../../model/held-bytes.ts'
 /** An event on its way to one subscription. */
 export interface PendingEvent {
   readonly event: AcceptedEvent
+  /** Its `aeg-event-type`. @default Notification */
+  readonly type?: 'SubscriptionDeletion'
   /** Its number in the journal; undefined without a journal. */
   readonly row?: number | undefined
   /** Its bytes, which count as pending until it is released. */

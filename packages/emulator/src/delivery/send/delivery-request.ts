@@ -9,6 +9,7 @@ import {
 } from '../../model/resources/destination.ts'
 import { type DeliverySchema, destinationOf, type EventSubscription } from '../../model/resources/event-subscription.ts'
 import { secretValuesOf, withoutValues } from '../../records/shown-request.ts'
+import type { PendingEvent } from './channel.ts'
 
 /** Event Grid's name for itself, in the public cloud (Event Grid: end-point-validation-cloud-events-schema). */
 export const eventGridOrigin = 'eventgrid.azure.net'
@@ -42,19 +43,21 @@ interface DeliveredEvent {
   readonly subscription: EventSubscription
   /** The first event of the batch, for `aeg-data-version` and the dynamic attributes. */
   readonly event: AcceptedEvent
+  /** @default Notification */
+  readonly eventType?: PendingEvent['type']
   /** Number of attempts before this one. */
   readonly deliveryCount: number
 }
 
 /** What each delivery says of its event, in the spelling of the captures (Event Grid: message-headers). */
-export function eventHeaders({ subscription, event, deliveryCount }: DeliveredEvent) {
+export function eventHeaders({ subscription, event, eventType, deliveryCount }: DeliveredEvent) {
   const cloudEvents = deliverySchemaOf(subscription) === 'CloudEventSchemaV1_0'
   return {
     'aeg-subscription-name': subscription.name.toUpperCase(),
     'aeg-delivery-count': String(deliveryCount),
     'aeg-data-version': cloudEvents ? '' : eventDataVersion(event),
     'aeg-metadata-version': '1',
-    'aeg-event-type': 'Notification',
+    'aeg-event-type': eventType ?? 'Notification',
   }
 }
 

@@ -2,9 +2,9 @@
 import { deliveredBy, destinationOf, type EventSubscription } from '../../model/resources/event-subscription.ts'
 import type { DeliveryOptions } from '../delivery-options.ts'
 import type { Channel } from './channel.ts'
+import { createHttpChannels } from './http-channels.ts'
 import { createBrokerChannels } from './message-brokers.ts'
 import { createStorageQueueChannels } from './storage-queues.ts'
-import { createWebhookChannels } from './webhook-channel.ts'
 import type { WebhookClient } from './webhook-client.ts'
 
 /** The channel of an event subscription; undefined where the emulator does not deliver to its destination. */
@@ -12,7 +12,7 @@ export type Channels = (subscription: EventSubscription) => Channel | undefined
 
 /** The destinations of event subscriptions. */
 export function createDestinations(options: DeliveryOptions, client: WebhookClient) {
-  const webhooks = createWebhookChannels(options, client)
+  const http = createHttpChannels(options, client)
   const storageQueues = createStorageQueueChannels(options.settings.storageQueues)
   const brokers = createBrokerChannels(options.settings)
   // A subscription is immutable, so that its channel is made once.
@@ -23,7 +23,9 @@ export function createDestinations(options: DeliveryOptions, client: WebhookClie
     const destination = destinationOf(subscription.properties)
     switch (destination?.endpointType) {
       case 'WebHook':
-        return webhooks(subscription, destination.properties)
+        return http.webHook(subscription, destination.properties)
+      case 'AzureFunction':
+        return http.azureFunction(subscription, destination.properties)
       case 'StorageQueue':
         return storageQueues(subscription, destination.properties)
       case 'ServiceBusQueue':

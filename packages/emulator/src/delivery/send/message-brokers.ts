@@ -4,13 +4,14 @@ import { isLoopback } from '../../../../../src/support/net/hosts.ts'
 import { codeOf, messageOf, nameOf } from '../../../../../src/support/process/error-code.ts'
 import { requirePackage } from '../../../../../src/support/process/require-package.ts'
 import type { EventSubscription } from '../../model/resources/event-subscription.ts'
+import { sameName } from '../../model/resources/resource.ts'
 import { type BrokerKind, type BrokerMessage, brokerMessageOf } from './broker-message.ts'
 import type { Channel, FailureOutcome, WebhookResult } from './channel.ts'
 import { secretHeadersOf } from './delivery-request.ts'
 
-/** Where the emulator delivers for a namespace. */
+/** Where the emulator delivers for a namespace; of several that fit, the first is taken. */
 export interface BrokerOptions {
-  /** Resource id of the namespace. @default any that has no entry of its own */
+  /** Resource id of the namespace. @default any */
   readonly resourceId?: string
   /** With `UseDevelopmentEmulator=true` at its end for an emulator, which is asked without TLS. */
   readonly connectionString: string
@@ -101,7 +102,7 @@ export function createBrokerChannels({ answerTimeout, ...brokers }: BrokerSettin
     /** The channel of a destination; a text says why there is none. */
     channel(kind: BrokerKind, subscription: EventSubscription, resourceId: string): Channel | string {
       const [, namespaceId = '', namespace = '', entity = ''] = /^(.*\/([^/]+))\/[^/]+\/([^/]+)$/.exec(resourceId) ?? []
-      const broker = brokerOf(brokers[kind] ?? [], namespaceId)
+      const broker = brokers[kind]?.find(({ resourceId: id = namespaceId }) => sameName(id, namespaceId))
       const { name, connect } = kinds[kind]
       if (!broker) {
         return (
@@ -109,8 +110,9 @@ export function createBrokerChannels({ answerTimeout, ...brokers }: BrokerSettin
           `give one in ${kind}, in the configuration or the options.`
         )
       }
-      const url = new URL(`sb://${namespace}.servicebus.windows.net/${entity}`)
-      const asked = new URL(entity, endpointOf(broker.connectionString) ?? url)
+      const path = encodeURIComponent(entity)
+      const url = new URL(`sb://${encodeURIComponent(namespace)}.servicebus.windows.net/${path}`)
+      const asked = new URL(`/${path}`, endpointOf(broker.connectionString) ?? url)
       const isPlain = /UseDevelopmentEmulator=true/i.test(broker.connectionString)
       const hint = isLoopback(asked.hostname) && !isPlain ? plainHint : undefined
       const open = () => connect(broker.connectionString, entity, answerTimeout)
@@ -146,11 +148,6 @@ export function createBrokerChannels({ answerTimeout, ...brokers }: BrokerSettin
       await Promise.all([...connections].map(([id, connection]) => closeOne(id, connection)))
     },
   }
-}
-
-function brokerOf(brokers: readonly BrokerOptions[], namespaceId: string): BrokerOptions | undefined {
-  const own = brokers.find(({ resourceId }) => resourceId?.toLowerCase() === namespaceId.toLowerCase())
-  return own ?? brokers.find(({ resourceId }) => resourceId === undefined)
 }
 
 const endpointOf = (connectionString: string) => /(?:^|;)\s*Endpoint=([^;]+)/i.exec(connectionString)?.[1]

@@ -210,6 +210,9 @@ function failureHint(url: URL, target: URL, error: NodeJS.ErrnoException): strin
   if (error.syscall === 'getaddrinfo' && url.href === target.href) {
     return `no ingress rule matches ${url.origin}${url.pathname}, and its host is unknown here: give ${rule('http://127.0.0.1:PORT/')}`
   }
-  if (error.code === 'ECONNREFUSED') return `nothing listens at ${target.origin}, where ${url.origin} leads`
+  if (error.code === 'ECONNREFUSED') {
+    const led = url.origin === target.origin ? '' : `, where ${url.origin} leads`
+    return `nothing listens at ${target.origin}${led}`
+  }
   return undefined
 }

@@ -155,8 +155,15 @@ export type DeliveryOutcome =
   | 'Aborted'
   | 'Probation'
 
-/** Why an event is given up. Event Grid documents only the first; the other two names are the emulator's own. */
-export type GiveUpReason = 'MaxDeliveryAttemptsExceeded' | 'TimeToLiveExceeded' | 'UndeliverableDueToClientError'
+/**
+ * Why an event is given up. Event Grid documents the first; the last is on dead letters that a user shows (azure-sdk-for-net 26198). The
+ * other two are assumed.
+ */
+export type GiveUpReason =
+  | 'MaxDeliveryAttemptsExceeded'
+  | 'TimeToLiveExceeded'
+  | 'UndeliverableDueToClientError'
+  | 'UndeliverableDueToProbationCausedByClientError'
 
 /** How long a validation is of interest, and when an endpoint that waits for a manual one is asked again. */
 export interface Asking {

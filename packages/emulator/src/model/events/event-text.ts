@@ -45,6 +45,34 @@ export function withText({ value, members }: EventText, name: string, json: stri
   return { value: { ...value, [name]: JSON.parse(json) }, members: new Map([...members, [name, json]]) }
 }
 
+/**
+ * A JSON text, written anew: no spaces, and the members of each object in the order of their names. Numbers keep their digits. The text
+ * is JSON that does not nest too deeply.
+ */
+export function sortedText(json: string): string {
+  const token = /\s*([{}[\],:]|"(?:[^"\\]|\\.)*"|[^\s{}[\],:"]+)/gy
+  const next = () => token.exec(json)?.[1] ?? ''
+  const plain = (text: string) => (text.startsWith('"') ? JSON.stringify(JSON.parse(text)) : text)
+  const value = (first: string): string => {
+    if (first !== '{' && first !== '[') return plain(first)
+    const items: { readonly name: string; readonly text: string }[] = []
+    const end = first === '{' ? '}' : ']'
+    for (let at = next(); at !== end && at !== ''; at = next()) {
+      if (at === ',') continue
+      if (first === '[') items.push({ name: '', text: value(at) })
+      else {
+        next()
+        items.push({ name: String(JSON.parse(at)), text: `${plain(at)}:${value(next())}` })
+      }
+    }
+    // Of two members of one name the last one counts, as in the parsed value.
+    const kept = first === '[' ? items : [...new Map(items.map((item) => [item.name, item])).values()]
+    const sorted = first === '[' ? kept : kept.toSorted((one, other) => (one.name < other.name ? -1 : 1))
+    return `${first}${sorted.map(({ text }) => text).join(',')}${end}`
+  }
+  return value(next())
+}
+
 /** Members of an event under other names. @param names the old name of each; those that it lacks are left out */
 export function renamed({ value, members }: EventText, names: Readonly<Record<string, string>>): EventText {
   const present = Object.entries(names).flatMap(([name, old]) => {

@@ -1,6 +1,6 @@
 /** Which topic type a source is of, and which event types its event subscriptions get without naming any. */
 import { sameName } from './resource.ts'
-import { type Store, sourceOf } from './store.ts'
+import type { Store } from './store.ts'
 import { type TopicType, topicTypes } from './topic-type-table.ts'
 
 /** The topic type of a name, in any letter case; undefined for one that Azure does not list. */
@@ -17,8 +17,12 @@ export function typeNameOf(id: string): string {
   return /^\/subscriptions\/[^/]+\/resourceGroups\/[^/]+$/i.test(id) ? 'Microsoft.Resources.ResourceGroups' : ''
 }
 
-/** The topic type of the events at a scope: that of the system topic, or else of the resource. Undefined for one that Azure does not list. */
-export function topicTypeAt(store: Store, scope: string): TopicType | undefined {
+/** The name of the topic type of the events at a scope: that of the system topic, or else of the resource. */
+export function topicTypeNameAt(store: Store, scope: string): string {
   const resource = store.resource(scope)
-  return findTopicType(resource?.type === 'systemTopics' ? resource.topicType : typeNameOf(sourceOf(store, scope)))
+  return resource?.type === 'systemTopics' ? resource.topicType : typeNameOf(scope)
 }
+
+/** That topic type; undefined for one that Azure does not list. */
+export const topicTypeAt = (store: Store, scope: string): TopicType | undefined =>
+  findTopicType(topicTypeNameAt(store, scope))

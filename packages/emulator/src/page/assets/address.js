@@ -1,4 +1,4 @@
-// The address of the page: what it is filtered by, and the event that is open.
+// How the address of the page names its filters and the event that is open.
 
 /** The fields of the address, after its `#`. */
 export const readAddress = () => Object.fromEntries(new URLSearchParams(location.hash.slice(1)))

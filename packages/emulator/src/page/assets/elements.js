@@ -1,4 +1,4 @@
-// Elements of the page, numbers, times and durations in words.
+// How the page makes elements, posts, and says numbers, times and durations.
 
 /**
  * Makes an element. Texts become text nodes and nothing else, so whatever an event holds is shown and never read as markup.

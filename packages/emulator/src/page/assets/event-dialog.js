@@ -1,4 +1,4 @@
-// The dialog of one event: attempts, body, curl, what can be done with it, the next one.
+// What the dialog of an event shows and offers: each try with its answer, curl, another delivery, the next event.
 import { addressWith, writeAddress } from './address.js'
 import {
   byId,

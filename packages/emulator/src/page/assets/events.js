@@ -1,4 +1,4 @@
-// The table of events: its rows, search, pause and export.
+// Which rows the table of events has, and what search, pause and export do.
 import { byId, countOf, element, lastPart, timeOf } from './elements.js'
 import { fateElement, tickFates } from './fates.js'
 import { createFilters } from './filters.js'

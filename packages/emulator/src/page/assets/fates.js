@@ -1,9 +1,10 @@
-// The state of an event in words, and its colour.
+// Which words and which colour stand for the state of an event.
 import { durationOf, element, timeOf } from './elements.js'
 
 const reasons = {
   MaxDeliveryAttemptsExceeded: 'too many tries',
   TimeToLiveExceeded: 'its time to live has expired',
+  UndeliverableDueToProbationCausedByClientError: 'its endpoint was held back until its time to live had expired',
   Rejected: 'its receiver rejected it',
 }
 

@@ -1,4 +1,4 @@
-// The filters of the events: text, topic, event subscription, status and answer, kept in the address.
+// Which events the filters let through, and how the address keeps these filters.
 import { readAddress, writeAddress } from './address.js'
 import { byId, element, lastPart } from './elements.js'
 

@@ -1,4 +1,4 @@
-// The start of the page: its parts, the live stream.
+// How the page starts, and which part uses which message of the stream.
 import { readAddress } from './address.js'
 import { byId, countOf, element, timeOf } from './elements.js'
 import { createEventDialog } from './event-dialog.js'
@@ -23,7 +23,6 @@ const connection = byId('connection')
 const addresses = byId('addresses')
 const leftOut = byId('left-out')
 const trouble = byId('trouble')
-const streamNote = byId('stream-note')
 const totals = [...document.querySelectorAll('[data-total]')]
 const table = createEventTable({ now, open: (event) => dialog.show(event) })
 /** What events can be published to. */
@@ -88,9 +87,6 @@ function useFigures(figures) {
   const newest = figures.series
   series = [...series.filter(({ at }) => at < newest[0].at), ...newest].slice(-120)
   throughput.draw(series)
-  const { missed } = figures.stream
-  streamNote.hidden = missed === 0
-  streamNote.textContent = `${countOf(missed)} messages did not reach a page that was too slow; it was brought up to date later.`
 }
 
 /** What is not in the list is counted: nobody looks for a failed event in vain. */

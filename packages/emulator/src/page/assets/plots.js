@@ -1,4 +1,4 @@
-// The plot of counts per second.
+// How counts per second are drawn.
 import { byId, countOf, element, timeOf } from './elements.js'
 
 const namespace = 'http://www.w3.org/2000/svg'

@@ -1,4 +1,4 @@
-// The form that publishes an event.
+// How the form publishes an event, and which samples the form offers for a topic.
 import { byId, element, publishTo } from './elements.js'
 
 /** The form that publishes an event. The page never sees a topic's key: the emulator adds it. */

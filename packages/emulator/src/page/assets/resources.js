@@ -1,4 +1,4 @@
-// Topics, event subscriptions and queues: lists and dialogs.
+// What the lists of topics, event subscriptions and queues show.
 import {
   byId,
   countOf,

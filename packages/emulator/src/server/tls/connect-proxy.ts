@@ -1,4 +1,4 @@
-// CONNECT proxy: which Azure host names the emulator answers for, 403 otherwise.
+/** Which Azure host names the CONNECT proxy answers for with the emulator's certificate; all others are refused with 403. */
 import type { Server as HttpServer, IncomingMessage } from 'node:http'
 import type { Server as HttpsServer } from 'node:https'
 import type { Duplex } from 'node:stream'

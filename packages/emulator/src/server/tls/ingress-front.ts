@@ -1,4 +1,4 @@
-// Requests for a public name passed on by ingress, or as a delivery would go; 502 text, 30 s limit.
+/** Which requests for a public name are passed on as a delivery would be, and what is answered where nobody is there. */
 import http, { type IncomingMessage, type ServerResponse } from 'node:http'
 import https from 'node:https'
 import { isLoopback } from '../../../../../src/support/net/hosts.ts'

@@ -1,11 +1,12 @@
-// Delivery to a webhook: time-out, late answer within three minutes; Entra bearer token of secured deliveries,
-// reused for 60 seconds.
+// Delivery by HTTP, to web hooks and to functions: URL, time-out, late answer within three minutes; Entra bearer token of secured
+// deliveries, reused for 60 seconds.
 import { deliveredText } from '../../model/events/accepted-event.ts'
-import { batchingOf, type WebHookProperties } from '../../model/resources/destination.ts'
+import { batchingOf, type DestinationProperties, type WebHookProperties } from '../../model/resources/destination.ts'
 import { destinationOf, type EventSubscription } from '../../model/resources/event-subscription.ts'
 import { answerTimeoutMs, type DeliveryOptions } from '../delivery-options.ts'
 import type { Channel } from './channel.ts'
 import { bodyOf, deliveryHeaders, deliverySchemaOf, secretHeadersOf, shownUrl } from './delivery-request.ts'
+import { functionUrl, noHostOf } from './functions.ts'
 import type { WebhookClient } from './webhook-client.ts'
 
 /**
@@ -17,18 +18,23 @@ const lateAnswerMs = 180_000 - answerTimeoutMs
 /** A token is used this long for all deliveries to its audience: signing is slower than the rest of a delivery. */
 const tokenReuseMs = 60_000
 
-export function createWebhookChannels(options: DeliveryOptions, client: WebhookClient) {
+export function createHttpChannels(options: DeliveryOptions, client: WebhookClient) {
   const bearerToken = createDeliveryTokens(options)
-  return (subscription: EventSubscription, webhook: WebHookProperties): Channel => {
-    const url = new URL(webhook.endpointUrl)
+
+  function channelOf(
+    subscription: EventSubscription,
+    to: Pick<Channel, 'url' | 'shownUrl'>,
+    tokenOf: () => Promise<string | undefined>,
+  ): Channel {
+    const { url } = to
     const schema = deliverySchemaOf(subscription)
     const form = batchingOf(destinationOf(subscription.properties)) ? 'batch' : 'single'
     return {
-      ...{ url, shownUrl: shownUrl(url), secretHeaders: secretHeadersOf(subscription) },
+      ...{ ...to, secretHeaders: secretHeadersOf(subscription) },
       async prepare(batch) {
-        const [{ event, attempts: deliveryCount }] = batch
-        const token = await bearerToken(webhook)
-        const headers = deliveryHeaders({ subscription, form, event, deliveryCount, bearerToken: token })
+        const [{ event, type: eventType, attempts: deliveryCount }] = batch
+        const token = await tokenOf()
+        const headers = deliveryHeaders({ subscription, form, event, eventType, deliveryCount, bearerToken: token })
         const events = batch.map((pending) => deliveredText(pending.event, schema))
         const body = bodyOf(schema, form, events)
         return {
@@ -43,6 +49,21 @@ export function createWebhookChannels(options: DeliveryOptions, client: WebhookC
         }
       },
     }
+  }
+
+  return {
+    webHook(subscription: EventSubscription, webhook: WebHookProperties): Channel {
+      const url = new URL(webhook.endpointUrl)
+      return channelOf(subscription, { url, shownUrl: shownUrl(url) }, () => bearerToken(webhook))
+    },
+    /** A text says that no host serves the function. */
+    azureFunction(
+      subscription: EventSubscription,
+      { resourceId }: DestinationProperties<'AzureFunction'>,
+    ): Channel | string {
+      const url = functionUrl(options.settings.functions, resourceId)
+      return url ? channelOf(subscription, { url, shownUrl: resourceId }, async () => undefined) : noHostOf(resourceId)
+    },
   }
 }
 

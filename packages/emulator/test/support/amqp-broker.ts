@@ -1,7 +1,6 @@
 /** A broker of AMQP 1.0 on rhea: nodes that keep what they get, for receivers of Azure's SDKs, and `$cbs`, where these sign in. */
 import { once } from 'node:events'
 import rhea, { type Connection, type EventContext, type Message, type Sender } from 'rhea'
-import { onTestFinished } from 'vitest'
 
 /** What the broker refuses a message or a token with. */
 export interface Refusal {
@@ -10,7 +9,8 @@ export interface Refusal {
   readonly description: string
 }
 
-interface Broker {
+/** A broker of a test. */
+export interface Broker {
   /** Of its emulator; both SDKs speak plain AMQP then. */
   readonly connectionString: string
   /** Connections that are open. */
@@ -27,11 +27,14 @@ interface Broker {
 }
 
 const nodeOf = (address: string) => address.split('/')[0] ?? ''
+/** Some clients name a node by its URL. */
 const addressOf = (terminus: unknown) =>
-  typeof terminus === 'object' && terminus && 'address' in terminus ? String(terminus.address) : ''
+  typeof terminus === 'object' && terminus && 'address' in terminus
+    ? String(terminus.address).replace(/^amqps?:\/\/[^/]+\//, '')
+    : ''
 
-/** Starts a broker that has these queues, topics and hubs; the test's end stops it. */
-export async function startBroker(...nodes: readonly string[]): Promise<Broker> {
+/** Starts a broker that has these queues, topics and hubs; `cut` ends it. */
+export async function openBroker(...nodes: readonly string[]): Promise<Broker> {
   const stored = new Map<string, Buffer[]>(nodes.map((name) => [name, []]))
   const readers = new Map<string, Sender>()
   const replies = new Map<Connection, Sender>()
@@ -90,6 +93,7 @@ export async function startBroker(...nodes: readonly string[]): Promise<Broker> 
   }
   container.on('receiver_open', ({ receiver }: EventContext) => {
     const address = addressOf(receiver?.target)
+    receiver?.set_source({ address: addressOf(receiver.source) })
     receiver?.set_target({ address })
     if (address === '$cbs' || stored.has(address)) return
     const description = `The messaging entity 'sb://127.0.0.1/${address}' could not be found.`
@@ -98,6 +102,7 @@ export async function startBroker(...nodes: readonly string[]): Promise<Broker> 
   container.on('sender_open', ({ sender, connection }: EventContext) => {
     const address = addressOf(sender?.source)
     sender?.set_source({ address })
+    sender?.set_target({ address: addressOf(sender.target) })
     if (!sender) return
     if (address === '$cbs') replies.set(connection, sender)
     else readers.set(nodeOf(address), sender)
@@ -111,7 +116,7 @@ export async function startBroker(...nodes: readonly string[]): Promise<Broker> 
       const { name } = message.application_properties ?? {}
       broker.audiences.push(String(name))
       replies.get(connection)?.send({
-        ...{ correlation_id: String(message.message_id), body: '' },
+        ...{ correlation_id: message.message_id ?? 0, body: '' },
         application_properties: { 'status-code': broker.tokenStatus, 'status-description': 'as the test says' },
       })
       return
@@ -132,7 +137,6 @@ export async function startBroker(...nodes: readonly string[]): Promise<Broker> 
     }
   }
 
-  onTestFinished(() => broker.cut())
   return broker
 }
 

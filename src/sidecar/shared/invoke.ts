@@ -1,9 +1,56 @@
-/** Bound on the metadata names of one `create`, counted on the bytes of the call: to decode so many stops the process for seconds. */
+/** A call of Dapr's `Invoke`: its data as a payload of `create`, how long its caller waits, and how many names its metadata may have. */
+import type { EventEmitter } from 'node:events'
 import type { MethodDefinition, ServiceDefinition } from '@grpc/proto-loader'
 import { BindingError } from '../../core/errors.ts'
 import { maxMetadataNames } from '../../publisher/payload.ts'
 
-/** What is wrong with more of them. */
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/**
+ * The payload of an `Invoke`: bytes that are UTF-8 become text. Callers of Dapr's HTTP API send JSON, and Dapr passes it on: a string with
+ * its quotes, no data as `null`. So a JSON string, number, boolean or `null` is parsed, except a number that JavaScript would round.
+ * Objects and arrays stay text: the binding parses them without loss.
+ */
+export function invokePayload(data: Buffer): unknown {
+  if (data.length === 0) return data
+  let text: string
+  try {
+    text = utf8.decode(data)
+  } catch {
+    return data
+  }
+  // The first characters of a string, a number, true, false and null.
+  if (!/^["\d\-tfn]/.test(text)) return text
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'number' && String(value) !== text ? text : value
+  } catch {
+    return text
+  }
+}
+
+/**
+ * Runs work with a signal that aborts when nobody waits for its result any more.
+ *
+ * @param gone the event that says so: `cancelled` of a gRPC call, `close` of the answer to an HTTP request
+ */
+export async function whileAwaited<Result>(
+  call: EventEmitter,
+  gone: 'cancelled' | 'close',
+  work: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  const controller = new AbortController()
+  const abort = () => controller.abort()
+  call.once(gone, abort)
+  try {
+    return await work(controller.signal)
+  } finally {
+    // Both come after the answer as well.
+    call.off(gone, abort)
+  }
+}
+
+/** What is wrong with more of them, which would stop the process for seconds while they are decoded. */
 export const tooManyNames = `the metadata of the call has more than ${maxMetadataNames} names`
 
 /** What is decoded of a message with more of them. */
