@@ -78,13 +78,15 @@ describe('the table of facts', () => {
 })
 
 describe('what test authors read', () => {
-  const source = read('packages/emulator/src/event-grid-emulator.ts').split('\n')
-  const members = source.flatMap((line, at) => {
-    const [, name = ''] = /^ {2}(?:static |async |readonly |get )*(\[?[A-Za-z.]+\]?)(?:[(:?]| =)/.exec(line) ?? []
-    const inClass = source.slice(0, at).some((before) => before.startsWith('export class'))
-    return inClass && name && !['constructor', 'private'].includes(name) && !line.includes('private ')
-      ? [{ name, above: source[at - 1] }]
-      : []
+  const members = ['emulator-view.ts', 'event-grid-emulator.ts'].flatMap((file) => {
+    const lines = read(`packages/emulator/src/${file}`).split('\n')
+    const begin = lines.findIndex((line) => line.startsWith('export class'))
+    return lines.slice(begin).flatMap((line, at) => {
+      const [, name = ''] = /^ {2}(?:static |async |readonly |get )*(\[?[A-Za-z.]+\]?)(?:[(:?]| =)/.exec(line) ?? []
+      const isMember =
+        name && !['constructor', 'private', 'protected'].includes(name) && !/private |protected /.test(line)
+      return isMember ? [{ name, above: lines[begin + at - 1] }] : []
+    })
   })
 
   it.each(members)('$name has a doc comment', ({ above }) => {

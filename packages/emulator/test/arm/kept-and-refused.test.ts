@@ -101,7 +101,7 @@ describe('a fault of an operation', () => {
   ])('with %j is refused', async (wrong) => {
     const emulator = await startEmulator()
     for (const route of ['operation', 'arm', 'delivery'] as const) {
-      expect(() => emulator.failNext({ route, ...wrong })).toThrow(RangeError)
+      expect(() => emulator.failNext({ route, ...wrong })).toThrow(TypeError)
     }
   })
 })
