@@ -82,7 +82,7 @@ it.each([
 
   writeFileSync(join(world.folder.path, 'orders.yaml'), orders)
   await host.line(/ every component file is valid again/)
-  await host.line(/publishTimeout changed.*component=parcels/)
+  await host.line(/the output side starts anew component=parcels/)
   expect((await host.invoke('third', { operation: 'create', data: 1 })).status).toBe(200)
   const after = await seen.metrics()
   expect(after.config_last_reload_successful).toBe(1)
@@ -165,7 +165,7 @@ it('follows the links of a mounted config map, whose folder is swapped', async (
   await host.api
   const timeout = '    - { name: publishTimeout, value: "9s" }'
   generation('..2026_2', { 'orders.yaml': text.replace(/( {2}metadata:\n)/, `$1${timeout}\n`) })
-  await host.line(/publishTimeout changed.*component=orders/)
+  await host.line(/the output side starts anew component=orders/)
   // The key is removed: kubelet swaps the folder, and then removes the link.
   generation('..2026_3', {})
   await host.line(/orders\.yaml is gone, or a link that leads nowhere: left out/)
