@@ -83,14 +83,18 @@ export interface EventRouter extends EventHandler {
  *   .on('order.placed', z.object({ order: z.string() }), ({ cloudEvent }) => place(cloudEvent.data.order))
  *   .otherwise('ignore')
  * ```
+ *
+ * @throws TypeError for any argument: it takes none
  */
-export function routeEvents(): EventRouter {
+export function routeEvents(...unexpected: readonly []): EventRouter {
+  checkCount('routeEvents', unexpected, 0)
   const routes = new Map<string, EventHandler>()
   // The longest prefix first.
   let prefixes: readonly string[] = []
   let fallback: EventHandler | undefined
 
   function on(...given: readonly unknown[]): EventRouter {
+    checkCount('on', given, 4)
     const [pattern, second, third, options] = given
     checkPattern(pattern)
     const handler =
@@ -105,9 +109,10 @@ export function routeEvents(): EventRouter {
     return router
   }
 
-  function otherwise(choice: unknown): EventRouter {
+  function otherwise(...given: readonly unknown[]): EventRouter {
     if (fallback !== undefined) throw new TypeError('otherwise was called already')
-    fallback = fallbackHandler(choice)
+    checkCount('otherwise', given, 1)
+    fallback = fallbackHandler(given[0])
     return router
   }
 
@@ -153,6 +158,13 @@ function rejectUnrouted({ cloudEvent }: ReceivedEvent): never {
 const unrouted = (type: string) => `no handler for events of type ${quote(type)}`
 
 // For callers without TypeScript: every argument is checked at the call, because a wrong one would cost each event.
+
+function checkCount(name: string, given: readonly unknown[], most: number): void {
+  if (given.length <= most) return
+  throw new TypeError(
+    `${name} takes ${most === 0 ? 'no' : `at most ${most}`} arguments; handlers are added by on and otherwise`,
+  )
+}
 
 function checkPattern(pattern: unknown): asserts pattern is string {
   if (typeof pattern === 'string' && /^([^*]+\*?|\*)$/.test(pattern)) return

@@ -14,10 +14,11 @@ const maxRead = 20_000
  * escapes, with HTML's five names or numbers, and in base64 or base64url, also within longer base64. Spellings of spellings are not found.
  */
 export function hideSecrets(text: string, secrets: readonly string[]): string {
-  const shown = secrets.reduce(
-    (shown, secret) => (secret === '' ? shown : shown.replace(patternOf(secret), hidden)),
-    text,
-  )
+  let shown = text
+  for (const secret of secrets) {
+    if (secret.length < minWithinWords) shown = hideAlone(shown, secret)
+    for (const spelling of spellingsOf(secret)) shown = shown.replaceAll(spelling, hidden)
+  }
   return shown.replace(token, hidden).replace(query, hidden).replace(url, hideFragment)
 }
 
@@ -61,59 +62,77 @@ const hideFragment = (address: string) => address.replace(/#.+/, `#${hidden}`)
 /** A shorter secret is hidden only where it stands alone: within words it would blot out ordinary ones. */
 const minWithinWords = 4
 
-/** A pattern is made once for each secret. A process with 50 components has fewer. */
-const maxKnown = 500
-const known = new Map<string, RegExp>()
+function hideAlone(text: string, secret: string): string {
+  if (secret === '') return text
+  const literal = secret.replace(/[^\w\s]/g, '\\$&')
+  return text.replace(new RegExp(`(?<![a-z\\d])${literal}(?![a-z\\d])`, 'g'), hidden)
+}
 
-/** Finds every spelling of a secret. */
-function patternOf(secret: string): RegExp {
+/** Spellings are computed once for each secret. A process with 50 components has fewer. */
+const maxKnown = 500
+const known = new Map<string, readonly string[]>()
+
+/** Every spelling of a secret, the longest first, since one may be the beginning of another. */
+function spellingsOf(secret: string): readonly string[] {
   const before = known.get(secret)
   if (before) return before
   // Who splits a form at each `=` gives the padding of a base64 key away.
-  const [, core = secret, padding = ''] = /^(.{4,}?)(={1,2})$/s.exec(secret) ?? []
-  const spelled = Array.from(core, (sign) => `(?:${literally(spellingsOf(sign))})`)
-  const padded = Array.from(padding, (sign) => `(?:${literally(spellingsOf(sign))})?`)
-  const any = `(?:${[...spelled, ...padded].join('')}|${literally(inBase64(secret))})`
-  const pattern = new RegExp(secret.length < minWithinWords ? `(?<![a-z\\d])${any}(?![a-z\\d])` : any, 'g')
-  keepNewest(known, secret, pattern, maxKnown)
-  return pattern
+  const texts = [...new Set([secret, secret.replace(/={1,2}$/, '')])]
+  const spellings = texts.flatMap((text) => [text, ...inUrl(text), ...inJson(text), ...inHtml(text), ...inBase64(text)])
+  const found = [...new Set(spellings)].filter(({ length }) => length >= minWithinWords)
+  found.sort((one, other) => other.length - one.length)
+  keepNewest(known, secret, found, maxKnown)
+  return found
 }
 
-/** These texts as alternatives of a pattern, the longest first, since one may be the beginning of another. */
-const literally = (texts: readonly string[]) =>
-  [...new Set(texts)]
-    .sort((one, other) => other.length - one.length)
-    .map((text) => text.replace(/[^\w\s]/g, '\\$&'))
-    .join('|')
-
-/**
- * How programs write one character: as it is; in a URL by its bytes in UTF-8, where a form has `+` for a space, and who reads a form a
- * space for `+`; in JSON; in HTML by its name or number. Hexadecimal in both cases.
- */
-function spellingsOf(sign: string): readonly string[] {
-  const bytes = [...Buffer.from(sign)].map((byte) => `%${hex(byte, 2)}`).join('')
-  const units = sign.split('').map((unit) => `\\u${hex(unit.charCodeAt(0), 4)}`)
-  const number = sign.codePointAt(0) ?? 0
-  const byNumber = [bytes, units.join(''), `&#x${hex(number, 1)};`]
-  return [
-    ...[sign, JSON.stringify(sign).slice(1, -1), `&#${number};`, ...byNumber, ...byNumber.map(upper)],
-    ...(others[sign] ?? []),
-  ]
+/** By `encodeURIComponent`, with the signs that it leaves, and by `encodeURI`; a form writes a space as `+`. Hexadecimal in both cases. */
+function inUrl(secret: string): string[] {
+  const text = secret.toWellFormed()
+  const component = encodeURIComponent(text)
+  const strict = component.replace(/[!'()*~]/g, (sign) => `%${hex(sign.charCodeAt(0), 2)}`)
+  const upper = [component, strict, encodeURI(text), new URLSearchParams({ '': text }).toString().slice(1)]
+  // Whoever reads a form takes a `+` for a space.
+  return [...upper, strict.replaceAll('%20', '+'), text.replaceAll('+', ' ')].flatMap((written) => [
+    written,
+    lowered(written, /%[\dA-F]{2}/g),
+  ])
 }
 
-const others: Readonly<Record<string, readonly string[]>> = {
-  ' ': ['+'],
-  '+': [' '],
-  '/': ['\\/'],
-  '&': ['&amp;'],
-  '<': ['&lt;'],
-  '>': ['&gt;'],
-  '"': ['&quot;'],
-  "'": ['&apos;'],
+/** As JavaScript, PHP (`\/`), Python (all but ASCII as `\u`), Go and .NET (`<`, `>`, `&` and others as `\u`) write a text in JSON. */
+function inJson(text: string): string[] {
+  const plain = JSON.stringify(text).slice(1, -1)
+  const ascii = plain.replace(/[^ -~]/g, inUnicode)
+  const go = ascii.replace(/[<>&]/g, inUnicode)
+  const dotNet = ascii.replace(/[<>&'+`]/g, inUnicode)
+  return [plain, ascii, go, dotNet, dotNet.replaceAll('\\"', inUnicode('"'))].flatMap((written) => {
+    const both = [written, lowered(written, /\\u[\dA-F]{4}/g)]
+    return [...both, ...both.map((one) => one.replaceAll('/', '\\/'))]
+  })
 }
+
+const inUnicode = (unit: string) => `\\u${hex(unit.charCodeAt(0), 4)}`
+
+/** The five names, and numbers: of the five, of all signs, of every character, or beside the names of the signs that frameworks add. */
+function inHtml(text: string): string[] {
+  const named = ["'", '&apos;', '&#39;', '&#x27;'].map((apostrophe) =>
+    text.replace(/[&<>"']/g, (sign) => names[sign] ?? apostrophe),
+  )
+  const numbers = [decimal, hexadecimal]
+  const numbered = [/[&<>"']/, /[^\w\s.-]/, /^/].flatMap((signs) =>
+    numbers.map((by) => Array.from(text, (one) => (signs.test(one) ? by(one) : one)).join('')),
+  )
+  const added = [/\+/g, /[`=]/g, /[`=/]/g].flatMap((signs) =>
+    numbers.flatMap((by) => named.map((written) => written.replace(signs, by))),
+  )
+  return [...named, ...numbered, ...added].flatMap((written) => [written, lowered(written, /&#x[\dA-F]+;/g)])
+}
+
+const names: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
+const decimal = (sign: string) => `&#${sign.codePointAt(0)};`
+const hexadecimal = (sign: string) => `&#x${hex(sign.codePointAt(0) ?? 0, 1)};`
 
 /** In base64 and base64url: the whole, and what a longer text has of it in base64, where it begins at each place of three bytes. */
-function inBase64(text: string): readonly string[] {
+function inBase64(text: string): string[] {
   const bytes = Buffer.from(text)
   const whole = bytes.toString('base64')
   const within = [0, 1, 2].map((before) => {
@@ -121,12 +140,12 @@ function inBase64(text: string): readonly string[] {
     // Characters that hold no bit of what stands before or after.
     return written.slice(Math.ceil((before * 8) / 6), Math.floor(((before + bytes.length) * 8) / 6))
   })
-  return [whole, whole.replace(/={1,2}$/, ''), ...within]
-    .filter(({ length }) => length >= minWithinWords)
-    .flatMap((written) => [written, written.replaceAll('+', '-').replaceAll('/', '_')])
+  return [whole, whole.replace(/={1,2}$/, ''), ...within].flatMap((written) => [
+    written,
+    written.replaceAll('+', '-').replaceAll('/', '_'),
+  ])
 }
 
-const hex = (code: number, digits: number) => code.toString(16).padStart(digits, '0')
+const hex = (code: number, digits: number) => code.toString(16).toUpperCase().padStart(digits, '0')
 
-/** Hexadecimal digits in upper case, as in `%2B` and `\u002B`. */
-const upper = (written: string) => written.replace(/[\da-f]{2,}/g, (digits) => digits.toUpperCase())
+const lowered = (text: string, escapes: RegExp) => text.replace(escapes, (one) => one.toLowerCase())

@@ -190,8 +190,9 @@ export function createKeySet(options: KeySetOptions) {
       connecting ??= connect(options)
       const { status, bodyAsText } = await withLimit({ ms: timeoutMs, signal: closing }, await connecting)
       if (status !== 200) throw Object.assign(new Error('no keys came'), { code: `HTTP status ${status}` })
-      // jose refuses what is no set of keys.
-      const answer = Response.json(JSON.parse(bodyAsText ?? ''))
+      const set: unknown = JSON.parse(bodyAsText ?? '')
+      if (!holdsKey(set)) throw Object.assign(new Error('no keys came'), { code: 'an answer without keys' })
+      const answer = Response.json(set)
       fetched++
       failure = undefined
       return answer
@@ -223,6 +224,12 @@ export function createKeySet(options: KeySetOptions) {
       }
     },
   }
+}
+
+/** Is there a key that could sign? A set without one is an answer of something else than Entra. */
+function holdsKey(set: unknown): boolean {
+  const keys: readonly unknown[] = isRecord(set) && Array.isArray(set.keys) ? set.keys : []
+  return keys.some((key) => isRecord(key) && typeof key.n === 'string')
 }
 
 /** All other errors are about the keys. */

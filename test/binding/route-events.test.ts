@@ -113,9 +113,15 @@ it.each([
     () => routeEvents().otherwise(JSON.parse('"drop"')),
     "otherwise takes a handler, 'reject', 'retry' or 'ignore'",
   ],
+  [
+    'handlers given to routeEvents',
+    () => Reflect.apply(routeEvents, undefined, [{ a: nothing }]),
+    'takes no arguments',
+  ],
   ['an unknown option of on', () => on('a', z.any(), nothing, { oninvalid: 'retry' }), 'there is no "oninvalid"'],
   ['options that are a text', () => on('a', z.any(), nothing, 'retry'), 'the options of on must be an object'],
   ['options that are null', () => on('a', z.any(), nothing, null), 'the options of on must be an object'],
+  ['an argument too many', () => on('a', z.any(), nothing, {}, {}), 'at most 4 arguments'],
   ['options without a schema', () => on('a', nothing, { onInvalid: 'retry' }), 'must be a Standard Schema'],
   ['two handlers in one call', () => on('a', nothing, nothing), 'must be a Standard Schema'],
   ['a schema without a handler', () => on('a', type({ count: 'number' })), 'the handler is missing'],
@@ -130,6 +136,7 @@ it.each([
   ['a schema as otherwise', () => otherwise(type({ count: 'number' })), 'the handler is missing'],
   ['a generator as otherwise', () => otherwise(async function* () {}), 'must not be a generator function'],
   ['nothing for otherwise', () => otherwise(), 'otherwise takes a handler'],
+  ['options of otherwise', () => otherwise('reject', {}), 'at most 1 arguments'],
   ['otherwise twice', () => routeEvents().otherwise('ignore').otherwise('ignore'), 'otherwise was called already'],
 ])('refuses %s', (_fault, make, says) => {
   expect(make).toThrow(TypeError)

@@ -205,9 +205,14 @@ describe('createKeySet', () => {
     expect(failure()).toBe('HTTP status 302')
   })
 
+  const noKeys = 'an answer without keys'
   it.each<[name: string, answer: { status?: number; body?: string }, reason: string]>([
     ['an error', { status: 503 }, 'HTTP status 503'],
     ['the page of a proxy', { body: '<html>sign in</html>' }, 'SyntaxError'],
+    ['no keys', { body: '{"keys":[]}' }, noKeys],
+    ['keys that are no list', { body: '{"keys":7}' }, noKeys],
+    ['a list of no keys', { body: '{"keys":[7,{"kty":"RSA"}]}' }, noKeys],
+    ['a list', { body: '[]' }, noKeys],
     ['an answer that is too long', { body: ' '.repeat(262_145) }, 'ANSWER_TOO_LONG'],
   ])('says why there are no keys: %s', async (_name, answer, reason) => {
     const [one] = await signers
