@@ -3,7 +3,8 @@ import http, { type ClientRequest, type IncomingMessage, type ServerResponse } f
 import https from 'node:https'
 import { isIP } from 'node:net'
 import { Transform } from 'node:stream'
-import { createSecureContext, getCACertificates } from 'node:tls'
+// As a whole: an older Node has no getCACertificates, and must get as far as the error that says it is too old.
+import tls from 'node:tls'
 import { takeRest } from '../server/unreadable-request.ts'
 import { type BlobCall, type BlobPlace, headerOf } from './blob-call.ts'
 import { factsOfAnswer } from './blob-watch.ts'
@@ -41,12 +42,14 @@ export class NoAnswerError extends Error {
 
 export function createAzuriteConnection(azurite: URL, { trustedCertificates, silenceMs, questionMs }: AzuriteOptions) {
   const isSecure = azurite.protocol === 'https:'
-  const ca = isSecure ? [...getCACertificates('default'), ...trustedCertificates] : []
+  const ca = isSecure ? [...tls.getCACertificates('default'), ...trustedCertificates] : []
   // A connection for each request: one that is kept may end as a body is on its way, which cannot be sent again. It must not
   // say so: Azurite would cut it when it refuses an upload, and the refusal would be lost.
   const settings = { keepAlive: true } as const
   const agent = Object.assign(
-    isSecure ? new https.Agent({ ...settings, secureContext: createSecureContext({ ca }) }) : new http.Agent(settings),
+    isSecure
+      ? new https.Agent({ ...settings, secureContext: tls.createSecureContext({ ca }) })
+      : new http.Agent(settings),
     { maxFreeSockets: 0 },
   )
   const openRequest = (isSecure ? https : http).request
