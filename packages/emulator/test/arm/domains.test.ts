@@ -58,6 +58,15 @@ describe('a domain', () => {
     expect(Object(made.body).properties).toEqual({ provisioningState: 'Creating', endpoint: null })
   })
 
+  // HashiCorp's SDK sends none.
+  it.each(['', ' '])('has a domain topic made by a PUT without a body: %j', async (body) => {
+    const emulator = await startEmulator(withShop)
+    const path = `${emulator.domain().id}/topics/lamps?api-version=2022-06-15`
+    expect((await sendArm(emulator, path, { method: 'PUT', body })).status).toBe(201)
+    await emulator.idle()
+    expect(await managementOf(emulator).domainTopics.get('rg', 'shop', 'lamps')).toMatchObject({ name: 'lamps' })
+  })
+
   it('has two keys, and renews one at a time', async () => {
     const emulator = await startEmulator(withShop)
     const { domains } = managementOf(emulator)

@@ -119,7 +119,7 @@ export function jsonContent(call: ArmCall): unknown {
 
 /** What a body has at a path, whose names may be in any letter case; undefined where there is no body. Throws an ArmError. */
 export function bodyField(call: ArmCall, path: readonly string[]): unknown {
-  if (call.content === undefined) return undefined
+  if (call.content === undefined || call.content.trim() === '') return undefined
   const body = jsonContent(call)
   return fieldAt(body, spelledPath(body, path))
 }
