@@ -263,8 +263,8 @@ export function refuseUnusableProxy(url: string, environment: Environment = proc
 }
 
 /**
- * The proxy that a request to the URL goes through; `undefined` where it goes directly, or where the proxy is none that can be used, which
- * {@link refuseUnusableProxy} reports.
+ * The proxy that a request to the URL goes through. `undefined` where the request goes directly, and where the proxy cannot be used: that
+ * is reported by {@link refuseUnusableProxy}.
  */
 export function proxyOf(url: string, environment: Environment = process.env): URL | undefined {
   const field = variables.find((name) => environment[name])

@@ -27,7 +27,7 @@ import { decideHealth, type Health } from './health.ts'
 import type { SideOptions } from './side.ts'
 import { InputSlot } from './sides/input-slot.ts'
 import { OutputSlot } from './sides/output-slot.ts'
-import { checkHandler, checkOperation, checkOptions, operations } from './wrong-options.ts'
+import { checkCallOptions, checkHandler, checkOperation, operations } from './wrong-options.ts'
 
 /** Options of a {@link Binding}. Each may be left out. */
 export interface BindingOptions extends BindingComponentOptions {
@@ -73,7 +73,7 @@ export class Binding implements BindingComponent {
 
   /** @throws TypeError for an unknown option or an invalid value */
   constructor(options: BindingOptions = {}) {
-    checkOptions('Binding', options)
+    checkCallOptions('Binding', options)
     const { onEvent, onError, credential: hostCredential, fastify } = options
     this.#givenEndpoints = options.endpoints
     this.#credentialGiven = hostCredential !== undefined
@@ -100,7 +100,7 @@ export class Binding implements BindingComponent {
    *   invalid option. After any of these but ALREADY_INITIALIZED nothing is left running.
    */
   async init<const Given>(metadata: GivenMetadata<Given>, options: InitOptions = {}): Promise<void> {
-    checkOptions('init', options)
+    checkCallOptions('init', options)
     if (this.#state === 'closed') throw closedError()
     if (this.#state !== 'new') {
       throw new BindingError('ALREADY_INITIALIZED', {
@@ -139,7 +139,7 @@ export class Binding implements BindingComponent {
    *   PLUGIN_FAILED; CREDENTIALS_REJECTED where the process lacks what `azureCredential` needs; a TypeError for an invalid option
    */
   async update<const Given>(metadata: GivenMetadata<Given>, options: UpdateOptions = {}): Promise<void> {
-    checkOptions('update', options)
+    checkCallOptions('update', options)
     if (this.#isClosed()) throw closedError()
     const parsed = this.#parse(metadata)
     if (this.#state === 'initializing') await this.#initializing?.catch(() => {})
@@ -244,7 +244,7 @@ export class Binding implements BindingComponent {
     payload: unknown,
     options: InvokeOptions = {},
   ): Promise<InvokeAnswer> {
-    checkOptions('invoke', options)
+    checkCallOptions('invoke', options)
     const isOpen = this.#state === 'ready' || this.#input.isHandling()
     if (this.#state === 'closed' && !isOpen) throw closedError()
     checkOperation(operation)
@@ -274,7 +274,7 @@ export class Binding implements BindingComponent {
    * @throws a TypeError for an invalid option
    */
   async close(options: SidesOption = {}): Promise<void> {
-    checkOptions('close', options)
+    checkCallOptions('close', options)
     if (options.sides && !this.#isClosed()) return this.#closeSides(options.sides)
     this.#state = 'closed'
     this.#closed ??= this.#closeSides(bothSides)

@@ -36,7 +36,7 @@ const checks = {
 } as const satisfies Readonly<Record<string, Readonly<Record<string, OptionCheck>>>>
 
 /** @throws TypeError for an unknown option or an invalid value */
-export const checkOptions = (receiver: keyof typeof checks, options: unknown): void =>
+export const checkCallOptions = (receiver: keyof typeof checks, options: unknown): void =>
   checkValues(`the options of ${receiver}`, options, checks[receiver])
 
 /** @throws TypeError for a handler that is not a function, or is a generator function; `undefined` is fine */

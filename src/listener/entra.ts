@@ -183,7 +183,7 @@ export function createKeySet(options: KeySetOptions) {
   let failure: string | undefined
 
   async function fetchKeys(): Promise<Response> {
-    // jose knows no cooldown after a failure, nor after an answer that is no set of keys.
+    // jose has no cooldown after a fetch that failed, or that gave something else than keys.
     if (elapsed() - askedAt < cooldownMs) throw new Error('the last fetch was less than 30 s ago')
     askedAt = elapsed()
     try {

@@ -114,10 +114,10 @@ export function createTopicClient({ output, credential, endpoints, clock }: Topi
     }
     try {
       await sendings.run(sending, () => client.send([], { onResponse }))
+      return response ? readAnswer(response, clean, clock.now()) : unanswered(undefined, 'no answer')
     } catch (error) {
       return readNoAnswer(error, sending.begun, href, clean)
     }
-    return response ? readAnswer(response, clean, clock.now()) : unanswered(undefined, 'no answer')
   }
 
   return {

@@ -61,7 +61,9 @@ export class EmulatorView {
   readonly subscriptionId: string
   /** Records of requests, handshakes, delivery attempts and dead-lettered events. */
   readonly records: Records
-  /** The file of the certificate authority. The program that wrote the file sets this member, so that {@link environment} names the file. */
+  /**
+   * The file of the certificate authority. The program that wrote the file sets this member, so that {@link environment} names the file.
+   */
   caFile: string | undefined
   /** The file of the PKCS#12 store that Java reads, in the same way. */
   pkcs12File: string | undefined
@@ -150,7 +152,9 @@ export class EmulatorView {
     return this.#parts.directory.clients
   }
 
-  /** The roles of an application, with their scopes. @param clientId @default the first client. Throws a RangeError for an unknown client. */
+  /**
+   * The roles of an application, with their scopes. @param clientId @default the first client. Throws a RangeError for an unknown client.
+   */
   roles(clientId: string = this.clientId): readonly Required<RoleGrant>[] {
     const principalId = principalOf(this.#parts, clientId)
     const own = this.#parts.directory.roleAssignments().filter((one) => one.principalId === principalId)
@@ -175,7 +179,10 @@ export class EmulatorView {
     return deadLettersOf(this.records)
   }
 
-  /** The latest 10,000 requests, oldest first, as in {@link records}, with the secrets in their bodies masked too. @param query.route @default all */
+  /**
+   * The latest 10,000 requests, oldest first, as in {@link records}, with the secrets in their bodies masked too. @param query.route
+   * @default all
+   */
   requests(query: { readonly route?: RequestRoute | undefined } = {}): readonly RequestRecord[] {
     checkOptions('the query of requests', requestsQuery, query)
     return this.records.requests.filter(({ route }) => query.route === undefined || route === query.route)
@@ -219,7 +226,9 @@ export class EmulatorView {
   }
 }
 
-/** The object id by which role assignments name an application: that of its service principal. Throws a RangeError for an unknown client. */
+/**
+ * The object id by which role assignments name an application: that of its service principal. Throws a RangeError for an unknown client.
+ */
 export function principalOf({ directory }: Pick<RunningEmulator, 'directory'>, clientId: string): string {
   const client = directory.clients.find((one) => one.clientId === clientId)
   if (!client) throw new RangeError(`there is no client ${clientId}`)

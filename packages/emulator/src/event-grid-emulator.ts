@@ -243,8 +243,8 @@ export class EventGridEmulator extends EmulatorView implements AsyncDisposable {
   }
 
   /**
-   * A token of the emulator's own issuer that its Entra takes as `client_assertion` of a client, for an hour: what a workload identity finds
-   * in AZURE_FEDERATED_TOKEN_FILE. @param clientId @default the first client. Rejects with a RangeError for an unknown client.
+   * A token of the emulator's own issuer that its Entra takes as `client_assertion` of a client, for an hour: what a workload identity
+   * finds in AZURE_FEDERATED_TOKEN_FILE. @param clientId @default the first client. Rejects with a RangeError for an unknown client.
    */
   async assertion(clientId: string = this.clientId): Promise<string> {
     principalOf(this.#parts, clientId)

@@ -101,7 +101,7 @@ export async function createPullSide(
         receiver: receiver?.status(),
         whyNotStarted,
       }),
-    // Its port is none. What asks for events ends with `close`, which follows.
+    // A receiver holds no port. The receiver ends with `close`, which follows.
     stop() {},
     isHandling: () => receiver?.isHandling() ?? false,
     async close(hurry) {

@@ -31,7 +31,9 @@ export interface HandedOn {
   readonly outlives: boolean
   /** Called with each piece of the body. @default not at all */
   readonly onPiece?: ((piece: Buffer) => void) | undefined
-  /** Awaited when the body is whole, before its last byte goes out: what Azurite does not have whole it does not take. @default not at all */
+  /**
+   * Awaited when the body is whole, before its last byte goes out: what Azurite does not have whole it does not take. @default not at all
+   */
   readonly beforeEnd?: (() => Promise<void>) | undefined
 }
 

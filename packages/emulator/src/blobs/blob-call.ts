@@ -57,7 +57,7 @@ export interface RawCall {
 }
 
 /** What a request, or the source of a copy, is about; undefined where neither its host nor its path begins with one of the accounts. */
-export function placeOf(accounts: ReadonlySet<string>, host: string, url: string): BlobPlace | undefined {
+export function blobPlaceOf(accounts: ReadonlySet<string>, host: string, url: string): BlobPlace | undefined {
   const [path = ''] = url.split('?', 1)
   const parts = decoded(path).replace(/^\//, '').split('/')
   const accountNamed = (name = '') => {

@@ -21,7 +21,7 @@ import {
   type StorageRefusal,
   usualStorageCode,
 } from './azurite-connection.ts'
-import { type BlobAction, type BlobCall, blobCallOf, type Origin, placeOf } from './blob-call.ts'
+import { type BlobAction, type BlobCall, blobCallOf, blobPlaceOf, type Origin } from './blob-call.ts'
 import { createSequencer } from './blob-event.ts'
 import { type BlobTurn, createBlobWatch } from './blob-watch.ts'
 
@@ -205,7 +205,7 @@ function createService(options: BlobEndpointOptions) {
   async function answer(request: IncomingMessage, response: ServerResponse, waits: boolean): Promise<void> {
     const { method = '', url = '', headers, socket } = request
     const origin: Origin = { protocol: socket instanceof TLSSocket ? 'https' : 'http', host: headers.host ?? '' }
-    const place = placeOf(names, origin.host, url)
+    const place = blobPlaceOf(names, origin.host, url)
     if (!place) return refuse(request, response, firstPart(url), unknownAccount(origin.host, url, names))
     const { account } = place
     if (await fails(request, response, account)) return

@@ -5,9 +5,9 @@ import {
   batchCalls,
   batchParts,
   blobCallOf,
+  blobPlaceOf,
   headerOf,
   type Multipart,
-  placeOf,
   type RawCall,
 } from './blob-call.ts'
 import { type BlobEventType, blobEvent, type EventFacts } from './blob-event.ts'
@@ -80,7 +80,7 @@ export function createBlobWatch({ accounts, sequencerOf, ask }: BlobWatchOptions
   function sourceKey({ headers }: BlobCall): string | undefined {
     const url = URL.parse(headerOf(headers, 'x-ms-copy-source') ?? '')
     if (!url || url.searchParams.has('snapshot') || url.searchParams.has('versionid')) return undefined
-    const place = placeOf(accounts, url.host, url.pathname)
+    const place = blobPlaceOf(accounts, url.host, url.pathname)
     return place && keyOfBlob(place)
   }
 
@@ -165,7 +165,10 @@ export function createBlobWatch({ accounts, sequencerOf, ask }: BlobWatchOptions
   return {
     /** What is known of the blob of a call. */
     facts: (call: BlobCall): BlobFacts | undefined => known.facts(keyOfBlob(call)),
-    /** Waits until no other call writes the blobs of this one. All of them are asked for at once, so that no two calls wait for each other. */
+    /**
+     * Waits until no other call writes the blobs of this one. All of them are asked for at once, so that no two calls wait for each
+     * other.
+     */
     async takeTurn(watched: WatchedCall): Promise<BlobTurn> {
       const { call } = watched
       const keys = new Set(blobsOf(watched))
@@ -204,7 +207,7 @@ const isTaken = ({ status }: BatchAnswer) => status >= 200 && status < 300
 
 /** What a part of a batch asks for: of the account of the batch, whose parts have no host. */
 function callOfPart({ account, origin }: BlobCall, part: RawCall): BlobCall | undefined {
-  const place = placeOf(new Set([account]), origin.host, part.url)
+  const place = blobPlaceOf(new Set([account]), origin.host, part.url)
   return place && blobCallOf(place, origin, part)
 }
 

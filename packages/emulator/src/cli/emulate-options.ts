@@ -123,7 +123,10 @@ const variableOf = (option: string) => `EVENTGRID_EMULATOR_${option.toUpperCase(
 /** What Kubernetes puts into the environment for a service named `eventgrid-emulator`. */
 const isServiceLink = (value: string) => /^(tcp|udp|sctp):\/\//.test(value)
 
-/** The options that the environment gives and the command line does not, as arguments. Of one that may be repeated: several, with spaces between. */
+/**
+ * The options that the environment gives and the command line does not, as arguments. Of one that may be repeated: several, with spaces
+ * between.
+ */
 function environmentArgs(env: NodeJS.ProcessEnv, given: object): string[] {
   return Object.entries(emulateOptions).flatMap(([name, option]) => {
     const variable = variableOf(name)

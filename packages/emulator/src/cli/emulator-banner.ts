@@ -95,7 +95,10 @@ function namespaceTopicLines({ name, id, namespaceEndpoint, endpoint, key }: Nam
   ]
 }
 
-/** The environment of a language for a shell: what no variable can say as comments, then an `export` for each variable. @param language the lines of Node, without comments, where none was asked for */
+/**
+ * The environment of a language for a shell: what no variable can say as comments, then an `export` for each variable. @param language
+ * the lines of Node, without comments, where none was asked for
+ */
 function environmentLines(
   { languages }: Pick<EmulatorEnvironment, 'languages'>,
   language: EnvironmentLanguage | undefined,

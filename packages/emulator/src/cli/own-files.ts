@@ -11,7 +11,9 @@ import type { EventGridEmulator } from '../index.ts'
 
 const maxBytes = 16 * 1024 * 1024
 
-/** Does what an option asks with its file. Throws a UsageError that names the option. @param advice the end of its message. @default none */
+/**
+ * Does what an option asks with its file. Throws a UsageError that names the option. @param advice the end of its message. @default none
+ */
 function forOption<T>(option: string, work: () => T, advice = ''): T {
   try {
     return work()
@@ -22,7 +24,10 @@ function forOption<T>(option: string, work: () => T, advice = ''): T {
 
 const another = '; name another file'
 
-/** Writes the certificate authority as PEM and as PKCS#12: into the files of `--ca`, else into a temporary folder. Returns what removes that. */
+/**
+ * Writes the certificate authority as PEM and as PKCS#12: into the files of `--ca`, else into a temporary folder. Returns what removes
+ * that.
+ */
 export function writeAuthority(emulator: EventGridEmulator, wanted: readonly string[]): () => void {
   const folder = forOption('--ca', () => mkdtempSync(join(tmpdir(), 'eventgrid-emulator-')), another)
   const remove = () => rmSync(folder, { recursive: true, force: true })

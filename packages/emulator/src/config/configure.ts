@@ -25,8 +25,8 @@ export interface Configured extends NamespaceContents {
 const declaredKey = ['declared', 'ids'] as const
 
 /**
- * Applies a configuration. Throws a TypeError that names all faults, and changes nothing, where a part of the configuration is refused; throws
- * an EmulatorStateError where the state file does not take the changes.
+ * Applies a configuration. Throws a TypeError that names all faults, and changes nothing, where a part of the configuration is refused;
+ * throws an EmulatorStateError where the state file does not take the changes.
  *
  * @param options.others whether what no configuration declared, such as what was made through ARM, stays. @default stay
  */
@@ -83,8 +83,8 @@ function* written(changes: ReturnType<typeof differences>) {
 }
 
 /**
- * Stores one custom topic beside those of the configuration, in the place of the one with that name. Throws a RangeError for an unknown Azure
- * subscription, and for a name that is taken in the region.
+ * Stores one custom topic beside those of the configuration, in the place of the one with that name. Throws a RangeError for an unknown
+ * Azure subscription, and for a name that is taken in the region.
  */
 export function putTopic({ store, directory, provisioning }: Configured, options: TopicOptions): void {
   const { name, subscriptionId } = options

@@ -61,7 +61,10 @@ export function fieldName({ path, name }: FieldFault): string {
     .replace(/^\./, '')
 }
 
-/** Checks options of code, whose members may be undefined. Throws a TypeError with a line for each fault. @param what the name of the whole */
+/**
+ * Checks options of code, whose members may be undefined. Throws a TypeError with a line for each fault. @param what the name of the
+ * whole
+ */
 export function checkOptions(what: string, schema: z.ZodType, given: unknown): void {
   const { faults } = readFields(schema, withoutUndefined(given))
   if (faults.length > 0) throw errorOfFaults(faults, what)

@@ -45,7 +45,9 @@ export function isPagePath(path: string): boolean {
   return /^\/(?:$|\?|page\/)/.test(path)
 }
 
-/** Adds the page's files. `app` is a Fastify scope of its own. Its requests are not recorded. @param host the address that is listened on */
+/**
+ * Adds the page's files. `app` is a Fastify scope of its own. Its requests are not recorded. @param host the address that is listened on
+ */
 export function registerPageRoutes(app: FastifyInstance, { host }: { readonly host: string }): void {
   app.addHook('onRequest', async (request, reply) => {
     reply.headers(safeHeaders)

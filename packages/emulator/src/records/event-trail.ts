@@ -69,7 +69,9 @@ function rankOf({ fates }: Pick<TrailedEvent, 'fates'>): Rank {
   return all.some(isBegun) ? 'under way' : 'ended'
 }
 
-/** What a record, a fate, an attempt without its request, and an event subscription that does not match hold beside their texts, in bytes. */
+/**
+ * What a record, a fate, an attempt without its request, and an event subscription that does not match hold beside their texts, in bytes.
+ */
 const sizes = { event: 900, fate: 500, attempt: 200, unmatched: 200 } as const
 
 /** The latest events, bounded in number and bytes. */

@@ -76,7 +76,10 @@ export type RequestRoute = (typeof requestRoutes)[number]
 export interface RequestRecord {
   /** When it arrived, in milliseconds since 1970 by the emulator's clock. */
   readonly at: number
-  /** The part of the emulator that answered. Of `blob`, the blob endpoints of storage accounts, only calls that raised events, or that the emulator refused. */
+  /**
+   * The part of the emulator that answered. Of `blob`, the blob endpoints of storage accounts, only calls that raised events, or that the
+   * emulator refused.
+   */
   readonly route: RequestRoute
   readonly method: string
   /** Path and query as sent; values in the query that may be secret are redacted. */

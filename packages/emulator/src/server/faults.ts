@@ -15,8 +15,8 @@ export type FaultRoute = (typeof faultRoutes)[number]
 export interface Fault {
   readonly route: FaultRoute
   /**
-   * Only calls that this says yes to, or that have this method and this part in their URL, in any letter case; `url` is path and query (for `delivery` the
-   * whole URL, for `operation` the event subscription's resource id). @default every call
+   * Only calls that this says yes to, or that have this method and this part in their URL, in any letter case; `url` is path and query
+   * (for `delivery` the whole URL, for `operation` the event subscription's resource id). @default every call
    */
   readonly matches?:
     | ((call: { readonly method: string; readonly url: string }) => boolean)

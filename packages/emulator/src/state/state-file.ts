@@ -92,7 +92,10 @@ export async function openStateFile(path: string, { maxPages }: StateFileOptions
   })
 }
 
-/** Makes the file where there is none, for its owner only, since the file holds keys; returns whether it is new. Throws for a file of others. */
+/**
+ * Makes the file where there is none, for its owner only, since the file holds keys; returns whether it is new. Throws for a file of
+ * others.
+ */
 function prepareFile(file: string): boolean {
   if (!existsSync(dirname(file))) mkdirSync(dirname(file), { recursive: true })
   const isNew = !existsSync(file)

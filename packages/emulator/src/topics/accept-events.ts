@@ -13,8 +13,8 @@ import { type PublishSummary, publishSummary, untakenBy } from '../records/recor
 
 export interface Acceptance {
   /**
-   * Takes events. Returns those that an event subscription wants, and which event subscriptions do not get which event. Throws if the events
-   * cannot be persisted: then none is taken.
+   * Takes events. Returns those that an event subscription wants, and which event subscriptions do not get which event. Throws if the
+   * events cannot be persisted: then none is taken.
    */
   distribute(accepted: readonly SourcedEvents[]): {
     readonly wanted: ReadonlySet<AcceptedEvent>

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { blobCallOf, placeOf } from '../../src/blobs/blob-call.ts'
+import { blobCallOf, blobPlaceOf } from '../../src/blobs/blob-call.ts'
 
 const written = { 'x-ms-blob-type': 'BlockBlob' }
 
@@ -39,7 +39,7 @@ it.each<[what: string, method: string, url: string, headers: Record<string, stri
     ['a container', 'PUT', '/acc/c?restype=container', {}],
   ],
 )('takes %s for what it is', (_what, method, url, headers, host = 'x', expected = undefined) => {
-  const place = placeOf(new Set(['acc']), host, url)
+  const place = blobPlaceOf(new Set(['acc']), host, url)
   const call = place && blobCallOf(place, { protocol: 'http', host }, { method, url, headers })
   if (expected === undefined) expect(call).toBeUndefined()
   else expect(call).toMatchObject(expected)

@@ -160,7 +160,9 @@ function idsOf(scope: string, type: ResourceType, names: readonly string[]): str
 const exists = ({ store, namespaces }: ArmContext, id: string) =>
   store.resource(id) ?? namespaces.namespaces.get(id) ?? namespaces.topics.get(id)
 
-/** Of a type that is not supported there are no resources: its list is empty, and every other call is refused by name. Throws an ArmError. */
+/**
+ * Of a type that is not supported there are no resources: its list is empty, and every other call is refused by name. Throws an ArmError.
+ */
 export function answerUnsupported(context: ArmContext, call: ArmCall, target: TargetOf<'unsupported'>): ArmAnswer {
   const { scope, type, listedIn } = target
   if (call.method !== 'GET' || listedIn === undefined) throw armErrors.notSupported(type)

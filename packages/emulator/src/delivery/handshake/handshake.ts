@@ -9,7 +9,10 @@ import { eventGridOrigin } from '../send/delivery-request.ts'
 /** Pause before a timed-out validation event is sent once more. The pause and the number are the emulator's choice. */
 export const validationPauseMs = 5_000
 
-/** Pause before an endpoint is asked once more that could not be connected to, or closed the connection, in real ms. The emulator's choice. */
+/**
+ * Pause before an endpoint is asked once more that could not be connected to, or closed the connection, in real ms. The emulator's
+ * choice.
+ */
 export const cutPauseMs = 500
 
 /** How long a validation URL is valid (Event Grid: end-point-validation-event-grid-events-schema, 2024). */

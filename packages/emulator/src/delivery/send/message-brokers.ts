@@ -1,4 +1,6 @@
-/** Sending to Service Bus and Event Hubs by connection string: which broker has a namespace, connections and their end, what errors mean. */
+/**
+ * Sending to Service Bus and Event Hubs by connection string: which broker has a namespace, connections and their end, what errors mean.
+ */
 import { setTimeout as pause } from 'node:timers/promises'
 import { isLoopback } from '../../../../../src/support/net/hosts.ts'
 import { codeOf, messageOf, nameOf } from '../../../../../src/support/process/error-code.ts'

@@ -7,7 +7,10 @@ import { type TopicType, topicTypes } from './topic-type-table.ts'
 export const findTopicType = (name: string): TopicType | undefined =>
   topicTypes.find((type) => sameName(type.name, name))
 
-/** The name of a resource's topic type, in the letter case of its id: `Microsoft.EventGrid.topics`. Empty for what is no id of a resource, group or subscription. */
+/**
+ * The name of a resource's topic type, in the letter case of its id: `Microsoft.EventGrid.topics`. Empty for what is no id of a resource,
+ * group or subscription.
+ */
 export function typeNameOf(id: string): string {
   const [, namespace, pairs] =
     /^\/subscriptions\/[^/]+\/resourceGroups\/[^/]+\/providers\/([^/]+)\/(.+)$/i.exec(id) ?? []
