@@ -1,6 +1,5 @@
 /**
- * How each request to Azure goes: by which connection and proxy, whom it trusts, how much of an answer is read, and the pause that it
- * asks for.
+ * How each request to Azure goes: by which connection, whom it trusts, how much of an answer is read, and the pause that it asks for.
  */
 
 import { Agent as HttpAgent } from 'node:http'
@@ -22,9 +21,8 @@ import {
   userAgentPolicy,
 } from '@azure/core-rest-pipeline'
 import type { Endpoints } from '../core/endpoints.ts'
-import { metadataInvalid } from '../metadata/fields/faults.ts'
-import { isLoopback } from '../support/net/hosts.ts'
 import { keepNewest } from '../support/work/work.ts'
+import { isBypassed, refuseUnusableProxy } from './proxy.ts'
 import type { RenewableCredential } from './token-keeper.ts'
 
 /** The policies of a request: one each for connection, token and bound. */
@@ -240,53 +238,6 @@ function trustOf({ ca }: Endpoints) {
   const trust = { secureContext, agent: new Agent({ keepAlive: true, secureContext }) }
   keepNewest(trusts, ca, trust, maxTrusts)
   return trust
-}
-
-type Environment = Readonly<Record<string, string | undefined>>
-
-/** The names of the variables, in the order in which the Azure SDKs look. */
-const variables = ['HTTPS_PROXY', 'ALL_PROXY', 'HTTP_PROXY'].flatMap((name) => [name, name.toLowerCase()])
-
-/**
- * Throws where a request to the URL would go through a proxy that the Azure SDKs cannot use: its value is no http or https URL.
- *
- * @throws BindingError METADATA_INVALID
- */
-export function refuseUnusableProxy(url: string, environment: Environment = process.env): void {
-  const field = variables.find((name) => environment[name])
-  if (!field) return
-  const proxy = URL.parse(environment[field] ?? '')
-  // The SDKs cannot even make a client where the value is no URL.
-  if (proxy && (/^https?:$/.test(proxy.protocol) || isBypassed(url, environment))) return
-  const fix = 'write it with its scheme, like http://proxy.example.com:8080, or name the host in NO_PROXY'
-  throw metadataInvalid('the environment', [{ field, rule: 'must be an http or https URL', fix }])
-}
-
-/**
- * The proxy that a request to the URL goes through. `undefined` where the request goes directly, and where the proxy cannot be used: that
- * is reported by {@link refuseUnusableProxy}.
- */
-export function proxyOf(url: string, environment: Environment = process.env): URL | undefined {
-  const field = variables.find((name) => environment[name])
-  const proxy = URL.parse(environment[field ?? ''] ?? '')
-  return proxy && /^https?:$/.test(proxy.protocol) && !isBypassed(url, environment) ? proxy : undefined
-}
-
-/**
- * Does a request to the URL go past the proxy? The SDKs know `x` and `.x` in NO_PROXY only, and `x` for that host alone. The identity
- * endpoint of a machine is no address that a proxy could reach.
- */
-export function isBypassed(url: string, environment: Environment = process.env): boolean {
-  const { hostname, port, protocol } = new URL(url)
-  if (hostname.startsWith('169.254.') || (protocol === 'http:' && isLoopback(hostname))) return true
-  const list = environment.NO_PROXY || environment.no_proxy || ''
-  const usualPort = protocol === 'http:' ? '80' : '443'
-  return list.split(/[\s,]+/).some((entry) => {
-    const [, name = '', wantedPort] = /^(.*?)(?::(\d+))?$/.exec(entry.trim().toLowerCase()) ?? []
-    if (name === '' || (wantedPort !== undefined && wantedPort !== (port || usualPort))) return false
-    const domain = name.replace(/^\*?\./, '')
-    return name === '*' || hostname === domain || hostname.endsWith(`.${domain}`)
-  })
 }
 
 /**

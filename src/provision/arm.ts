@@ -7,7 +7,8 @@ import {
   type PipelineResponse,
   RestError,
 } from '@azure/core-rest-pipeline'
-import { clientOptions, createTrustPolicy, maxAnswerBytes, refuseUnusableProxy } from '../azure/http.ts'
+import { clientOptions, createTrustPolicy, maxAnswerBytes } from '../azure/http.ts'
+import { refuseUnusableProxy } from '../azure/proxy.ts'
 import { ArmFailureError } from '../azure/read-failure.ts'
 import type { RenewableCredential } from '../azure/token-keeper.ts'
 import type { Endpoints } from '../core/endpoints.ts'

@@ -1,6 +1,7 @@
 /** Event Grid's handshake: its two requests, and whether an answer consents. If not: what was answered, by whom, and what to do. */
 import { randomUUID } from 'node:crypto'
-import { proxyOf, secureContextOf } from '../azure/http.ts'
+import { secureContextOf } from '../azure/http.ts'
+import { proxyOf } from '../azure/proxy.ts'
 import { explainHandshakeAnswer } from '../azure/refusals/resource-manager-refusal.ts'
 import type { Endpoints } from '../core/endpoints.ts'
 import { querySecrets, scrub } from '../core/scrub.ts'

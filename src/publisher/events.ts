@@ -6,7 +6,7 @@
 import { BindingError } from '../core/errors.ts'
 import { schemaOf } from '../core/event.ts'
 import type { LogFields } from '../core/logger.ts'
-import { readTraceContext, type TraceContext } from '../core/telemetry.ts'
+import type { TraceContext } from '../core/telemetry.ts'
 import type { EventSchema, OutputMetadata } from '../metadata/typed/metadata.ts'
 import { isRecord, memberTexts, sliceTopLevel, type UnknownRecord } from '../support/text/json-text.ts'
 import { oneLine } from '../support/text/text.ts'
@@ -19,8 +19,8 @@ import {
   type NewEventContext,
   newEvent,
   readPayload,
-  traceOfMetadata,
 } from './payload.ts'
+import { type EventTrace, traceOfEvent, traceOfMetadata } from './telemetry.ts'
 
 /** The events of one call: all of one schema, at least one. */
 export interface CallEvents {
@@ -182,7 +182,7 @@ export function faultsOfEvent(schema: EventSchema, event: UnknownRecord): string
 export interface WireEvent extends EventTrace {
   readonly id: string
   /**
-   * The event as JSON, with exactly the given attributes and those of the trace. An event that was given as text is that text.
+   * The event as JSON, with exactly the given attributes and those of the trace. An event that was given as text stays that text.
    */
   readonly json: string
 }
@@ -214,48 +214,6 @@ export function wireEvents(
   return events.map(wireEvent)
 }
 
-/** An event as JSON, and what belongs to its trace. */
-export interface EventTrace {
-  readonly json: string
-  readonly bytes: number
-  /** The trace context in which it was made: its own, else that of the invoke metadata. */
-  readonly origin?: TraceContext
-  readonly takesTrace: boolean
-}
-
-type EventText = Pick<EventTrace, 'json' | 'bytes'>
-
-/**
- * The trace of an event (pure). A CloudEvent without one takes that of the invoke metadata; one that it has is never
- * changed. The Event Grid schema has no place for it.
- *
- * @param options.given the trace context of the invoke metadata
- */
-export function traceOfEvent(
-  text: EventText,
-  options: { schema: EventSchema; event: UnknownRecord; given: TraceContext | undefined; maxEventBytes: number },
-): EventTrace {
-  const { schema, event, given, maxEventBytes } = options
-  if (schema === 'EventGridSchema') return { ...text, ...(given && { origin: given }), takesTrace: false }
-  const own = readTraceContext(event)
-  if (own) return { ...text, origin: own, takesTrace: false }
-  const isTaken = Object.hasOwn(event, 'traceparent') || Object.hasOwn(event, 'tracestate')
-  if (isTaken || !given) return { ...text, takesTrace: !isTaken }
-  return { ...withTraceContext(text, given, maxEventBytes), origin: given, takesTrace: false }
-}
-
-/**
- * Adds the two attributes at the end of an event's JSON and leaves the rest as it is. An event that would become too large
- * stays without.
- */
-export function withTraceContext<Event extends EventText>(event: Event, added: TraceContext, maxBytes: number): Event {
-  const attributes = `,${JSON.stringify(added).slice(1)}`
-  const bytes = event.bytes + Buffer.byteLength(attributes) - 1
-  if (bytes > maxBytes) return event
-  const end = event.json.lastIndexOf('}')
-  return { ...event, json: `${event.json.slice(0, end)}${attributes}${event.json.slice(end + 1)}`, bytes }
-}
-
 /** What a caller may have meant otherwise: a warning. */
 export interface PayloadDoubt {
   readonly message: string
@@ -274,7 +232,8 @@ function doubtsOfData(value: unknown): readonly PayloadDoubt[] {
 }
 
 const eventWithinData =
-  'an array was published as the data of one event, though an event is in it: its first element is none. An array of events begins with one'
+  'an array was published as the data of one event, though an event is in it: its first element is none. ' +
+  'An array of events begins with one'
 const likeAnEvent =
   'what looks like an event was published as the data of a new event: a CloudEvent has specversion, an Event Grid event has eventType and ' +
   'subject, eventTime or dataVersion'

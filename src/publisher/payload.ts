@@ -3,9 +3,9 @@ import { isUtf8 } from 'node:buffer'
 import { isDeepStrictEqual, types } from 'node:util'
 import { BindingError, type PayloadDetails } from '../core/errors.ts'
 import { decodedData } from '../core/event.ts'
-import { readTraceContext, type TraceContext } from '../core/telemetry.ts'
 import type { EventSchema } from '../metadata/typed/metadata.ts'
 import { parseJson } from '../support/text/json-text.ts'
+import { traceOfMetadata } from './telemetry.ts'
 
 /** A copy of the payload: later changes by the caller have no effect. */
 export type Payload =
@@ -157,7 +157,9 @@ function replacedByToJson(value: unknown, key: string | number): unknown {
  * written by them, whatever it calls itself.
  */
 function hiddenContent(value: object): string | undefined {
-  if (Array.isArray(value)) return undefined
+  // Most objects are literals with fields.
+  if (Array.isArray(value) || (Object.getPrototypeOf(value) === Object.prototype && Object.keys(value).length > 0))
+    return undefined
   const kind = Object.prototype.toString.call(value).slice('[object '.length, -1)
   if (['Number', 'String', 'Boolean'].includes(kind)) return undefined
   if ('pipe' in value && typeof value.pipe === 'function') return 'a stream'
@@ -292,16 +294,6 @@ function readAttributes(metadata: Readonly<Record<string, unknown>>): ReadonlyMa
     given.set(name, value)
   }
   return given
-}
-
-/** The trace context of invoke metadata; names match without regard to case. */
-export function traceOfMetadata(metadata: Readonly<Record<string, unknown>>): TraceContext | undefined {
-  const found: Record<string, unknown> = {}
-  for (const [given, value] of Object.entries(metadata)) {
-    const name = given.toLowerCase()
-    if (name === 'traceparent' || name === 'tracestate') found[name] = value
-  }
-  return readTraceContext(found)
 }
 
 /** Most metadata names of one call: far more than have a meaning. Each costs time, and a caller must not stop everybody else. */

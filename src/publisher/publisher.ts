@@ -12,8 +12,6 @@ import {
   abortedError,
   createCall,
   createRequestQueue,
-  type FailedSend,
-  failureInTime,
   idsOf,
   type Load,
   loadOf,
@@ -21,8 +19,8 @@ import {
   type PublishCall,
   type PublishReceipt,
 } from './queue.ts'
-import { explainRejection } from './rejection.ts'
-import { createSender } from './sender.ts'
+import { explainRejection, type FailedSend } from './rejection.ts'
+import { createSender, failureInTime } from './sender.ts'
 import { type CallTrace, createPublishTracing } from './telemetry.ts'
 import { createTopicClient, publishUrl, type TopicClientOptions } from './topic.ts'
 
@@ -115,7 +113,7 @@ export function createPublisher(options: PublisherOptions) {
     })
     const { events, context } = callTrace?.begin(given.events) ?? { events: given.events, context: undefined }
     const load = loadOf(events)
-    room.take(load)
+    room.reserve(load)
     const call = createCall({
       schema: given.schema,
       events,
@@ -126,7 +124,7 @@ export function createPublisher(options: PublisherOptions) {
       signal,
       onDeadline,
       onAborted: queue.remove,
-      onSettled: ({ load: held }) => room.release(held),
+      onSettled: ({ load: held }) => room.free(held),
     })
     queue.add(call)
     for (const { message, fields, word } of given.doubts) doubts.warn(message, fields, word)
@@ -228,7 +226,7 @@ export function createQueueRoom({ maxQueuedEvents, maxQueuedBytes }: PublisherLi
     held: () => held,
     refuseTooLarge,
     /** Reserves room. @throws BindingError PAYLOAD_TOO_LARGE, or OVERLOADED where other calls hold the room */
-    take(load: Load): void {
+    reserve(load: Load): void {
       refuseTooLarge(load)
       const sum = { events: held.events + load.events, bytes: held.bytes + load.bytes }
       if (exceeds(sum)) {
@@ -239,7 +237,7 @@ export function createQueueRoom({ maxQueuedEvents, maxQueuedBytes }: PublisherLi
       }
       held = sum
     },
-    release(load: Load): void {
+    free(load: Load): void {
       held = { events: held.events - load.events, bytes: held.bytes - load.bytes }
     },
   }

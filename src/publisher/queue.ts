@@ -4,7 +4,8 @@ import { BindingError } from '../core/errors.ts'
 import type { EventSchema } from '../metadata/typed/metadata.ts'
 import type { SteadyClock } from '../support/time/clock.ts'
 import type { WireEvent } from './events.ts'
-import type { FailedRequest } from './rejection.ts'
+import type { FailedSend } from './rejection.ts'
+import type { SendOutcome } from './sender.ts'
 import type { SentRequest } from './topic.ts'
 
 /** The accepted events of a call. */
@@ -14,11 +15,6 @@ export interface PublishReceipt {
   readonly count: number
   /** Event Grid's `x-ms-request-id`; several, joined by commas, where the call took several requests. */
   readonly requestId: string | undefined
-}
-
-export interface FailedSend {
-  readonly answer: FailedRequest
-  readonly attempts: number
 }
 
 export interface PublishCall {
@@ -61,12 +57,12 @@ export function createCall(options: PublishCallOptions): PublishCall {
   const { schema, events, load, context, limits, clock, signal } = options
   const { promise, resolve, reject } = Promise.withResolvers<PublishReceipt>()
   const startedAt = clock.elapsed()
-  const settle = (how: () => void) => {
+  const settle = (end: () => void) => {
     if (call.settled) return
     call.settled = true
     callOff()
     signal?.removeEventListener('abort', onAbort)
-    how()
+    end()
     options.onSettled(call)
   }
   const call: PublishCall & { settled: boolean } = {
@@ -95,13 +91,6 @@ export function createCall(options: PublishCallOptions): PublishCall {
   const callOff = clock.setTimer(limits.publishTimeoutMs, () => options.onDeadline(call))
   signal?.addEventListener('abort', onAbort, { once: true })
   return call
-}
-
-/** Why a call fails whose time is over, by what is known now. */
-export function failureInTime({ attempt, lastFailure }: PublishCall): FailedSend | undefined {
-  if (attempt?.sent.begun() !== 200) return lastFailure
-  const answer = { kind: 'unfinished', status: 200, reason: 'no answer in time' } as const
-  return { answer, attempts: attempt.number }
 }
 
 export function abortedError(): BindingError {
@@ -143,9 +132,6 @@ export function loadOf(events: readonly WireEvent[]): Load {
   return events.reduce<Load>((load, { bytes }) => addLoads(load, { events: 1, bytes }), noLoad)
 }
 
-/** How a joint request ended: every call is settled, or the halves of it are to be sent separately. */
-export type SendOutcome = 'settled' | 'halve'
-
 /**
  * Sends calls in one request, or one call in several. Never rejects. Calls `onBackOff(true)` before a pause and `onBackOff(false)`
  * after it.
@@ -178,7 +164,7 @@ export function createRequestQueue(limits: RequestBounds & { readonly maxRequest
   /** Do the waiting calls fill a request? The last of them has no comma. */
   const full = () => !fits({ ...load, bytes: load.bytes - 1 }, limits)
 
-  const take = (start: number, count: number) => {
+  const dequeue = (start: number, count: number) => {
     for (const call of waiting.splice(start, count)) {
       load.events -= call.load.events
       load.bytes -= call.load.bytes + 1
@@ -192,7 +178,7 @@ export function createRequestQueue(limits: RequestBounds & { readonly maxRequest
     if (running.some(isJoint) && !full()) return undefined
     const calls = joinCalls(waiting, limits)
     if (calls.length === 0) return undefined
-    take(0, calls.length)
+    dequeue(0, calls.length)
     return calls
   }
 
@@ -214,13 +200,13 @@ export function createRequestQueue(limits: RequestBounds & { readonly maxRequest
       process.nextTick(() => {
         settling -= 1
         // Nothing waits: the next call is sent at once.
-        if (waiting.length > 0 && waiting.length < all) held ??= { calls: all, timer: setTimeout(release, returnMs) }
+        if (waiting.length > 0 && waiting.length < all) held ??= { calls: all, timer: setTimeout(endHold, returnMs) }
         pump()
       })
     }
   }
 
-  const release = () => {
+  const endHold = () => {
     clearTimeout(held?.timer)
     held = undefined
     pump()
@@ -246,12 +232,12 @@ export function createRequestQueue(limits: RequestBounds & { readonly maxRequest
       load.events += call.load.events
       // A comma goes with each call but one.
       load.bytes += call.load.bytes + 1
-      if (held && (waiting.length >= held.calls || full())) release()
+      if (held && (waiting.length >= held.calls || full())) endHold()
       else pump()
     },
     remove(call: PublishCall): void {
       const index = waiting.indexOf(call)
-      if (index !== -1) take(index, 1)
+      if (index !== -1) dequeue(index, 1)
     },
     /** The calls that are not settled: those that wait, and those under way. */
     open: () => [...running, ...halves, waiting].flat().filter(({ settled }) => !settled),

@@ -40,6 +40,12 @@ export type FailedRequest =
       readonly retryAfterMs: number | undefined
     }
 
+/** The last failure of a call, and how many requests it took. */
+export interface FailedSend {
+  readonly answer: FailedRequest
+  readonly attempts: number
+}
+
 /** Decides what follows from a failure (pure): `split` halves a joint request and fails a single call. */
 export function decideRetry(answer: FailedRequest): 'retry' | 'split' | 'give up' {
   if (answer.kind === 'unfinished') return 'retry'
@@ -96,7 +102,8 @@ function explain(failure: FailedRequest, context: RejectionContext): Explanation
         what: `can't be reached: ${failure.reason}${after}`,
         fix:
           failure.fix ??
-          `check topicEndpoint and the network, then publish again${failure.notSent ? '' : '; the topic may have accepted the events already'}`,
+          'check topicEndpoint and the network, then publish again' +
+            (failure.notSent ? '' : '; the topic may have accepted the events already'),
       }
     case 'unfinished':
       return {

@@ -4,8 +4,8 @@ import type { LogFields, Logger } from '../core/logger.ts'
 import { retryPause } from '../support/time/back-off.ts'
 import { pause, type SteadyClock } from '../support/time/clock.ts'
 import type { WireEvent } from './events.ts'
-import type { FailedSend, PublishCall, SendOutcome } from './queue.ts'
-import { decideRetry } from './rejection.ts'
+import type { PublishCall } from './queue.ts'
+import { decideRetry, type FailedSend } from './rejection.ts'
 import type { PublishTracing } from './telemetry.ts'
 import type { TopicAnswer, TopicClient } from './topic.ts'
 
@@ -24,6 +24,9 @@ export interface SenderOptions {
   readonly signal: AbortSignal
   readonly explain: (call: PublishCall, failure: FailedSend) => BindingError
 }
+
+/** How a joint request ended: every call is settled, or the halves of the request are to be sent separately. */
+export type SendOutcome = 'settled' | 'halve'
 
 type AttemptOutcome = SendOutcome | { readonly pauseMs: number }
 
@@ -110,6 +113,13 @@ export function createSender(options: SenderOptions) {
     /** Why the last request failed for a reason unrelated to its events; `undefined` after an accepted one. */
     lastFailure: () => lastFailure,
   }
+}
+
+/** Why a call fails whose time is over, by what is known now. */
+export function failureInTime({ attempt, lastFailure }: PublishCall): FailedSend | undefined {
+  if (attempt?.sent.begun() !== 200) return lastFailure
+  const answer = { kind: 'unfinished', status: 200, reason: 'no answer in time' } as const
+  return { answer, attempts: attempt.number }
 }
 
 const nextEvents = ({ requests, done }: PublishCall): readonly WireEvent[] => requests[done.requests] ?? []

@@ -1,4 +1,4 @@
-/** Publishing in traces and metrics: the spans of calls and requests, and what is counted. */
+/** Publishing in traces and metrics: the spans of calls and requests, what is counted, and the trace context of an event. */
 import { type Attributes, type Context, type Link, ROOT_CONTEXT, type Span, SpanKind, trace } from '@opentelemetry/api'
 import { BindingError } from '../core/errors.ts'
 import {
@@ -12,6 +12,7 @@ import {
   instruments,
   messagingSystem,
   otherError,
+  readTraceContext,
   remoteSpan,
   runInContext,
   startSpan,
@@ -20,7 +21,9 @@ import {
   withSpan,
 } from '../core/telemetry.ts'
 import { topicName } from '../metadata/fields/addresses.ts'
-import { type WireEvent, withTraceContext } from './events.ts'
+import type { EventSchema } from '../metadata/typed/metadata.ts'
+import type { UnknownRecord } from '../support/text/json-text.ts'
+import type { WireEvent } from './events.ts'
 import type { TopicAnswer } from './topic.ts'
 
 interface SentCall {
@@ -139,4 +142,56 @@ const typeOf = (error: unknown): string => (error instanceof BindingError ? erro
 function errorOf(answer: TopicAnswer): string | undefined {
   if (answer.kind === 'accepted') return undefined
   return answer.kind === 'answered' ? String(answer.status) : answer.kind
+}
+
+/** The trace context of invoke metadata; names match without regard to case. */
+export function traceOfMetadata(metadata: Readonly<Record<string, unknown>>): TraceContext | undefined {
+  const found: Record<string, unknown> = {}
+  for (const [given, value] of Object.entries(metadata)) {
+    const name = given.toLowerCase()
+    if (name === 'traceparent' || name === 'tracestate') found[name] = value
+  }
+  return readTraceContext(found)
+}
+
+/** An event as JSON, and what belongs to its trace. */
+export interface EventTrace {
+  readonly json: string
+  readonly bytes: number
+  /** The trace context in which it was made: its own, else that of the invoke metadata. */
+  readonly origin?: TraceContext
+  readonly takesTrace: boolean
+}
+
+type EventText = Pick<EventTrace, 'json' | 'bytes'>
+
+/**
+ * The trace of an event (pure). A CloudEvent without one takes that of the invoke metadata; one that it has is never
+ * changed. The Event Grid schema has no place for it.
+ *
+ * @param options.given the trace context of the invoke metadata
+ */
+export function traceOfEvent(
+  text: EventText,
+  options: { schema: EventSchema; event: UnknownRecord; given: TraceContext | undefined; maxEventBytes: number },
+): EventTrace {
+  const { schema, event, given, maxEventBytes } = options
+  if (schema === 'EventGridSchema') return { ...text, ...(given && { origin: given }), takesTrace: false }
+  const own = readTraceContext(event)
+  if (own) return { ...text, origin: own, takesTrace: false }
+  const isTaken = Object.hasOwn(event, 'traceparent') || Object.hasOwn(event, 'tracestate')
+  if (isTaken || !given) return { ...text, takesTrace: !isTaken }
+  return { ...withTraceContext(text, given, maxEventBytes), origin: given, takesTrace: false }
+}
+
+/**
+ * Adds the two attributes at the end of an event's JSON and leaves the rest as it is. An event that would become too large
+ * stays without.
+ */
+export function withTraceContext<Event extends EventText>(event: Event, added: TraceContext, maxBytes: number): Event {
+  const attributes = `,${JSON.stringify(added).slice(1)}`
+  const bytes = event.bytes + Buffer.byteLength(attributes) - 1
+  if (bytes > maxBytes) return event
+  const end = event.json.lastIndexOf('}')
+  return { ...event, json: `${event.json.slice(0, end)}${attributes}${event.json.slice(end + 1)}`, bytes }
 }

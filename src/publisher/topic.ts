@@ -11,14 +11,8 @@ import {
   RestError,
 } from '@azure/core-rest-pipeline'
 import { AzureKeyCredential, EventGridPublisherClient } from '@azure/eventgrid'
-import {
-  createPipeline,
-  openConnections,
-  readBounded,
-  readRequestId,
-  readRetryAfter,
-  refuseUnusableProxy,
-} from '../azure/http.ts'
+import { createPipeline, openConnections, readBounded, readRequestId, readRetryAfter } from '../azure/http.ts'
+import { refuseUnusableProxy } from '../azure/proxy.ts'
 import type { RenewableCredential } from '../azure/token-keeper.ts'
 import type { Endpoints } from '../core/endpoints.ts'
 import { querySecrets, scrub } from '../core/scrub.ts'

@@ -1,6 +1,6 @@
 /** A proxy of the environment matters where a request would go through it, and nowhere else. */
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { isBypassed, proxyOf, refuseUnusableProxy } from '../../src/azure/http.ts'
+import { isBypassed, proxyOf, refuseUnusableProxy } from '../../src/azure/proxy.ts'
 import { Binding } from '../../src/index.ts'
 import { eventually } from '../support/eventually.ts'
 import { openPull, order } from '../support/open-pull.ts'

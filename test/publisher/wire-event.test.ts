@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { traceOfEvent, withTraceContext } from '../../src/publisher/events.ts'
-import { traceOfMetadata } from '../../src/publisher/payload.ts'
+import { traceOfEvent, traceOfMetadata, withTraceContext } from '../../src/publisher/telemetry.ts'
 import { traceparentOf } from '../support/telemetry.ts'
 import { cloud, grid } from './sample-events.ts'
 

@@ -1,5 +1,5 @@
 /** Pull delivery put together: the Queue event subscription first, then the receiver, by key or token. */
-import { refuseUnusableProxy } from '../../azure/http.ts'
+import { refuseUnusableProxy } from '../../azure/proxy.ts'
 import { namespaceUrl } from '../../core/endpoints.ts'
 import { scrub } from '../../core/scrub.ts'
 import type { CurrentHandler } from '../../dispatch/handler.ts'

@@ -6,12 +6,8 @@ import {
   createPipelineRequest,
   type HttpMethods,
 } from '@azure/core-rest-pipeline'
-import {
-  createAnswerLimitPolicy,
-  createTrustPolicy,
-  maxAnswerBytes,
-  refuseUnusableProxy,
-} from '../../../src/azure/http.ts'
+import { createAnswerLimitPolicy, createTrustPolicy, maxAnswerBytes } from '../../../src/azure/http.ts'
+import { refuseUnusableProxy } from '../../../src/azure/proxy.ts'
 import type { Endpoints } from '../../../src/core/endpoints.ts'
 import { readJson } from '../../../src/support/text/json-text.ts'
 import { systemClock, withLimit } from '../../../src/support/time/clock.ts'
