@@ -5,7 +5,6 @@ import type { EventSchema } from '../metadata/typed/metadata.ts'
 import type { SteadyClock } from '../support/time/clock.ts'
 import type { WireEvent } from './events.ts'
 import type { FailedSend } from './rejection.ts'
-import type { SendOutcome } from './sender.ts'
 import type { SentRequest } from './topic.ts'
 
 /** The accepted events of a call. */
@@ -131,6 +130,9 @@ export function splitCall<E extends { readonly bytes: number }>(
 export function loadOf(events: readonly WireEvent[]): Load {
   return events.reduce<Load>((load, { bytes }) => addLoads(load, { events: 1, bytes }), noLoad)
 }
+
+/** How a joint request ended: every call is settled, or the halves of the request are to be sent separately. */
+export type SendOutcome = 'settled' | 'halve'
 
 /**
  * Sends calls in one request, or one call in several. Never rejects. Calls `onBackOff(true)` before a pause and `onBackOff(false)`

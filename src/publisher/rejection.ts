@@ -40,6 +40,9 @@ export type FailedRequest =
       readonly retryAfterMs: number | undefined
     }
 
+/** How a request to the topic ended. */
+export type TopicAnswer = { readonly kind: 'accepted'; readonly requestId: string | undefined } | FailedRequest
+
 /** The last failure of a call, and how many requests it took. */
 export interface FailedSend {
   readonly answer: FailedRequest

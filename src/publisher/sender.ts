@@ -4,10 +4,10 @@ import type { LogFields, Logger } from '../core/logger.ts'
 import { retryPause } from '../support/time/back-off.ts'
 import { pause, type SteadyClock } from '../support/time/clock.ts'
 import type { WireEvent } from './events.ts'
-import type { PublishCall } from './queue.ts'
-import { decideRetry, type FailedSend } from './rejection.ts'
+import type { PublishCall, SendOutcome } from './queue.ts'
+import { decideRetry, type FailedSend, type TopicAnswer } from './rejection.ts'
 import type { PublishTracing } from './telemetry.ts'
-import type { TopicAnswer, TopicClient } from './topic.ts'
+import type { TopicClient } from './topic.ts'
 
 /** The bounds of attempts, in ms; `publisherDefaults` says what each is. */
 export type AttemptLimits = Readonly<
@@ -24,9 +24,6 @@ export interface SenderOptions {
   readonly signal: AbortSignal
   readonly explain: (call: PublishCall, failure: FailedSend) => BindingError
 }
-
-/** How a joint request ended: every call is settled, or the halves of the request are to be sent separately. */
-export type SendOutcome = 'settled' | 'halve'
 
 type AttemptOutcome = SendOutcome | { readonly pauseMs: number }
 

@@ -23,8 +23,7 @@ import {
 import { topicName } from '../metadata/fields/addresses.ts'
 import type { EventSchema } from '../metadata/typed/metadata.ts'
 import type { UnknownRecord } from '../support/text/json-text.ts'
-import type { WireEvent } from './events.ts'
-import type { TopicAnswer } from './topic.ts'
+import type { TopicAnswer } from './rejection.ts'
 
 interface SentCall {
   readonly context: Context | undefined
@@ -53,7 +52,7 @@ export function createPublishTracing(url: URL, maxEventBytes: number) {
   }
   const name = `publish ${destination}`
 
-  function beginSpan(events: readonly WireEvent[]): Span | undefined {
+  function beginSpan(events: readonly TracedEvent[]): Span | undefined {
     const [first] = events
     const single: Attributes = first ? { [attribute.messageId]: bounded(first.id) } : {}
     const several = events.length > 1
@@ -87,8 +86,8 @@ export function createPublishTracing(url: URL, maxEventBytes: number) {
       let span: Span | undefined
       return {
         /** Begins the span `publish {topic}`; gives its context, and the events with it, where they have none of their own. */
-        begin(events: readonly WireEvent[]): {
-          readonly events: readonly WireEvent[]
+        begin(events: readonly TracedEvent[]): {
+          readonly events: readonly TracedEvent[]
           readonly context: Context | undefined
         } {
           count = events.length
@@ -120,7 +119,7 @@ export function createPublishTracing(url: URL, maxEventBytes: number) {
 }
 
 /** Links to the contexts that the events bring, each once. */
-function linksTo(events: readonly WireEvent[]): Link[] {
+function linksTo(events: readonly TracedEvent[]): Link[] {
   const origins = new Map<string, TraceContext>()
   for (const { origin } of events) if (origin && origins.size < maxLinks) origins.set(origin.traceparent, origin)
   return [...origins.values()].map((origin) => ({ context: remoteSpan(origin) }))
@@ -152,6 +151,11 @@ export function traceOfMetadata(metadata: Readonly<Record<string, unknown>>): Tr
     if (name === 'traceparent' || name === 'tracestate') found[name] = value
   }
   return readTraceContext(found)
+}
+
+/** An event of a call that is traced. */
+interface TracedEvent extends EventTrace {
+  readonly id: string
 }
 
 /** An event as JSON, and what belongs to its trace. */

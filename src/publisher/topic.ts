@@ -24,7 +24,7 @@ import { isRecord, readJson } from '../support/text/json-text.ts'
 import { cut } from '../support/text/text.ts'
 import type { SteadyClock } from '../support/time/clock.ts'
 import type { WireEvent } from './events.ts'
-import { type FailedRequest, readNoAnswer, unanswered } from './rejection.ts'
+import { readNoAnswer, type TopicAnswer, unanswered } from './rejection.ts'
 
 export type TopicClient = ReturnType<typeof createTopicClient>
 
@@ -43,9 +43,6 @@ export interface SentRequest {
   /** The status of an answer that has begun; `undefined` before that, and once the answer has ended. */
   begun(): number | undefined
 }
-
-/** How a request to the topic ended. */
-export type TopicAnswer = { readonly kind: 'accepted'; readonly requestId: string | undefined } | FailedRequest
 
 /** The most bytes of an answer that are read. Event Grid's errors have a few hundred. */
 const maxAnswerBytes = 65_536
