@@ -229,10 +229,10 @@ export function eventMetadata(
   const metadata: Record<string, string> = {}
   for (const name in headers) {
     const value = headers[name]
-    if (typeof value !== 'string' || isCredential(name)) continue
+    if (typeof value !== 'string') continue
     const isWanted = isOwn(name) || (declared ? declared.has(name) : mayBeAttribute(name, value))
     // An assignment loses a header named __proto__, which no attribute uses.
-    if (isWanted) metadata[name] = value
+    if (isWanted && !isCredential(name)) metadata[name] = value
   }
   return metadata
 }

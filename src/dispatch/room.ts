@@ -58,7 +58,7 @@ export function createRoom(most: number) {
       queue.delete(waiting)
       waiting.enter(occupy(waiting.bytes))
     }
-    if (used >= most) return
+    if (used >= most || whenFree.size === 0) return
     const ready = [...whenFree]
     whenFree.clear()
     for (const callback of ready) callback()

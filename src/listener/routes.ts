@@ -1,6 +1,5 @@
 /** The routes of the listener: each request is decided on by its head, read, and its events are handed on. */
 import { AsyncResource } from 'node:async_hooks'
-import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { QuietLog } from '../core/logger.ts'
@@ -68,17 +67,6 @@ export function createRoutes(options: RoutesOptions): FastifyPluginAsync {
   const { gate, answers, dispatcher, log, maxConcurrency, declared } = options
   const { room, validationBudget, clock, elapsed, keepConnection } = options
 
-  /**
-   * What the gate has let in, from the end of its head to the end of its body. By Node's request: a decorator of Fastify's would be
-   * looked up anew for each event where there are many components, because each of them has its own class of requests.
-   */
-  const admitted = new WeakMap<IncomingMessage, Admitted>()
-  const admittedOf = (raw: IncomingMessage): Admitted => {
-    const found = admitted.get(raw)
-    if (!found) throw new Error('a request did not pass the gate')
-    return found
-  }
-
   function decide(request: FastifyRequest, reply: FastifyReply, proceed: () => void): void {
     const arrivedAt = elapsed()
     // A hook of the host may have replaced the headers.
@@ -89,7 +77,7 @@ export function createRoutes(options: RoutesOptions): FastifyPluginAsync {
       const read = (admission: Admitted) => {
         // Invites the body only now that the head was accepted. HTTP/1.0 has no such answer.
         if (headers.expect !== undefined && raw.httpVersion !== '1.0') reply.raw.writeContinue()
-        admitted.set(raw, admission)
+        request.setDecorator(admissionKey, admission)
         proceed()
       }
       if (decision.as === 'validation') return read({ as: 'validation' })
@@ -103,7 +91,7 @@ export function createRoutes(options: RoutesOptions): FastifyPluginAsync {
         read(admission)
       })
       // Also where the sender has gone, or a hook of the host has answered.
-      reply.raw.once('close', () => {
+      reply.raw.on('close', () => {
         leave()
         if (admission && !admission.isHandedOver) admission.place.release()
       })
@@ -163,11 +151,13 @@ export function createRoutes(options: RoutesOptions): FastifyPluginAsync {
 
   return async (server) => {
     server.setErrorHandler((error, _request, reply) => answers.fail(reply, error))
+    server.decorateRequest(admissionKey, undefined)
     server.removeAllContentTypeParsers()
     // Types that Fastify knows by name are found in its cache; a type under `*` is parsed anew for each request.
     for (const type of contentTypes) {
-      server.addContentTypeParser(type, ({ raw }, payload, parsed) => {
-        const admission = admittedOf(raw)
+      server.addContentTypeParser(type, (request, payload, parsed) => {
+        const { raw } = request
+        const admission = admissionOf(request)
         const isDelivery = admission.as === 'delivery'
         const limit = isDelivery ? gate.maxRequestBytes : maxValidationBytes
         // A stream of a host's hook need not notice that the sender has gone.
@@ -180,7 +170,7 @@ export function createRoutes(options: RoutesOptions): FastifyPluginAsync {
         })
       })
     }
-    const handler = (request: FastifyRequest, reply: FastifyReply) => handOn(reply, admittedOf(request.raw))
+    const handler = (request: FastifyRequest, reply: FastifyReply) => handOn(reply, admissionOf(request))
     // A hook onRoute of the host may have wrapped them. An async wrapper answers 200 at once, before the event is handled.
     server.addHook('onRoute', (route) => void Object.assign(route, { handler, errorHandler: undefined }))
     server.route({
@@ -192,6 +182,15 @@ export function createRoutes(options: RoutesOptions): FastifyPluginAsync {
       handler,
     })
   }
+}
+
+/** The decorator of Fastify's request that keeps what the gate has let in, from the end of the head to the end of the body. */
+const admissionKey = Symbol('admission')
+
+function admissionOf(request: FastifyRequest): Admitted {
+  const admission = request.getDecorator<Admitted | undefined>(admissionKey)
+  if (!admission) throw new Error('a request did not pass the gate')
+  return admission
 }
 
 const noRoomRefusal: GateRefusal = {
