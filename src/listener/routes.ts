@@ -5,7 +5,7 @@ import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { QuietLog } from '../core/logger.ts'
 import type { Dispatcher } from '../dispatch/dispatcher.ts'
 import { eventMetadata, readDelivery } from '../dispatch/events.ts'
-import type { Place, Room } from '../dispatch/room.ts'
+import type { Room, Share } from '../dispatch/room.ts'
 import { type Clock, realTimers } from '../support/time/clock.ts'
 import { inBackground } from '../support/work/work.ts'
 import { decideByHead, type Gate, type GateDecision, type GateRefusal, tooLarge } from './admission.ts'
@@ -54,8 +54,8 @@ interface AdmittedDelivery {
   readonly as: 'delivery'
   /** Milliseconds of a monotonic clock, when the head was there. */
   readonly arrivedAt: number
-  readonly place: Place
-  /** The place is released by whoever has the body now. Until then it ends with the request. */
+  readonly share: Share
+  /** The share is released by whoever has the body now. Until then it ends with the request. */
   isHandedOver: boolean
 }
 
@@ -85,15 +85,15 @@ export function createRoutes(options: RoutesOptions): FastifyPluginAsync {
       if (raw.socket.destroyed) return
       let admission: AdmittedDelivery | undefined
       // Before a byte of the body is read: bodies that are half there would keep each other out.
-      const leave = room.enter(declaredLength(headers) ?? gate.maxRequestBytes, clock, (place) => {
-        if (!place) return answers.refuse(reply, noRoomRefusal)
-        admission = { as: 'delivery', arrivedAt, place, isHandedOver: false }
+      const leave = room.enter(declaredLength(headers) ?? gate.maxRequestBytes, clock, (share) => {
+        if (!share) return answers.refuse(reply, noRoomRefusal)
+        admission = { as: 'delivery', arrivedAt, share, isHandedOver: false }
         read(admission)
       })
       // Also where the sender has gone, or a hook of the host has answered.
       reply.raw.on('close', () => {
         leave()
-        if (admission && !admission.isHandedOver) admission.place.release()
+        if (admission && !admission.isHandedOver) admission.share.release()
       })
     }
     const decision = decideByHead(gate, raw.method ?? '', headers)
@@ -125,26 +125,26 @@ export function createRoutes(options: RoutesOptions): FastifyPluginAsync {
     else refuse(problemAnswer(500, 'The request failed.'), 'replaced')
   }
 
-  function deliver(reply: FastifyReply, body: Buffer, { arrivedAt, place }: AdmittedDelivery): void {
+  function deliver(reply: FastifyReply, body: Buffer, { arrivedAt, share }: AdmittedDelivery): void {
     try {
       const { headers } = reply.request
       const reading = readDelivery(body)
       if ('problem' in reading) {
         log.warn('could not read a delivery', { reason: reading.problem })
         answers.refuse(reply, { answer: problemAnswer(400, reading.problem) })
-        place.release()
+        share.release()
         return
       }
       dispatcher.dispatch({
         members: reading.members,
         metadata: eventMetadata(headers, declared.attributes),
-        place,
+        share,
         arrivedAt,
         redelivered: Number.parseInt(String(headers['aeg-delivery-count']), 10) > 0,
         settle: (outcomes, onKnown) => answers.acknowledge(reply, outcomes, onKnown),
       })
     } catch (error) {
-      place.release()
+      share.release()
       sendError(reply, error)
     }
   }
@@ -165,7 +165,7 @@ export function createRoutes(options: RoutesOptions): FastifyPluginAsync {
         readBody(payload, limit, isDelivery ? undefined : validationBudget, (error, body) => {
           // Nobody is left to answer. Node destroys a request at its good end too, so the socket tells.
           if (error && raw.socket.destroyed) return
-          if (isDelivery && Buffer.isBuffer(body)) admission.place.resize(body.length)
+          if (isDelivery && Buffer.isBuffer(body)) admission.share.resize(body.length)
           parsed(error, body)
         })
       })
