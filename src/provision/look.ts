@@ -3,7 +3,7 @@ import { ArmFailureError } from '../azure/read-failure.ts'
 import { untilHandshake } from '../azure/refusals/resource-manager-refusal.ts'
 import type { Arm, CallLimits } from './arm.ts'
 import { asPermitted, type Detail, type LookedUp, lookUp } from './arm-subscription.ts'
-import { type Asked, isDelivering, type ProvisionHow, type ProvisionTarget, repeatAttempts } from './attempts.ts'
+import { type Attempt, isDelivering, type ProvisionTarget, type ProvisionTask, repeatAttempts } from './attempts.ts'
 import { decideUpsert, type FieldChange, subscriptionIdOf, type Upsert, type WantedSubscription } from './decide.ts'
 import { isChanging, type SubscriptionProperties, webHookOf } from './values.ts'
 
@@ -21,23 +21,23 @@ export interface SubscriptionCheck {
  *
  * @throws BindingError as {@link upsertSubscriptions}; TIMEOUT where one does not exist in time
  */
-export async function checkSubscriptions(target: ProvisionTarget, how: ProvisionHow): Promise<SubscriptionCheck> {
+export async function checkSubscriptions(target: ProvisionTarget, task: ProvisionTask): Promise<SubscriptionCheck> {
   const { wanted, input } = target
-  async function checkAll({ read }: Asked): Promise<SubscriptionCheck> {
+  async function checkAll({ read }: Attempt): Promise<SubscriptionCheck> {
     const problems: string[] = []
     for (const one of wanted) {
       const existing = await read(one, 'plain')
-      how.onLook?.({ delivers: existing !== undefined && isDelivering(existing, one), lacksCredential: false })
+      task.onLook?.({ delivers: existing !== undefined && isDelivering(existing, one), lacksCredential: false })
       if (!existing) throw notThere(one)
       const problem = differenceOf(one.assumeHidden(existing), one)
       if (problem !== undefined) problems.push(problem)
     }
-    how.logger.info(`the event subscription ${input.eventSubscriptionName} exists`, {
+    task.logger.info(`the event subscription ${input.eventSubscriptionName} exists`, {
       scope: wanted.at(-1)?.place.sourceId,
     })
     return { action: 'found', ...(problems.length > 0 && { problem: problems.join('; ') }) }
   }
-  return repeatAttempts<SubscriptionCheck>(target, how, checkAll, () => ({ action: 'notPermitted' }))
+  return repeatAttempts<SubscriptionCheck>(target, task, checkAll, { action: 'notPermitted' })
 }
 
 /** What {@link upsertSubscriptions} would do with one event subscription. Holds no secret. */
@@ -66,10 +66,10 @@ const notCompared =
  */
 export async function planSubscriptions(
   target: ProvisionTarget,
-  how: ProvisionHow,
+  task: ProvisionTask,
 ): Promise<readonly PlannedSubscription[]> {
   const { wanted } = target
-  async function planAll({ read }: Asked): Promise<readonly PlannedSubscription[]> {
+  async function planAll({ read }: Attempt): Promise<readonly PlannedSubscription[]> {
     const plans: PlannedSubscription[] = []
     for (const one of wanted) {
       const { found, isPlain } = await asPermitted((detail) => read(one, detail))
@@ -78,7 +78,7 @@ export async function planSubscriptions(
     }
     return plans
   }
-  return repeatAttempts({ ...target, host: undefined }, how, planAll)
+  return repeatAttempts({ ...target, host: undefined }, task, planAll)
 }
 
 /** A decision without what it would write, which holds secrets. */
@@ -133,7 +133,8 @@ async function lookAsPermitted(
   return { kind: 'found', properties: one.assumeHidden(found.properties) }
 }
 
-function awayFrom(existing: SubscriptionProperties, wanted: WantedSubscription): string | undefined {
+/** Why it delivers nothing here, as a clause; `undefined` where it does, and while somebody changes it. */
+function whyNotDelivering(existing: SubscriptionProperties, wanted: WantedSubscription): string | undefined {
   if (isChanging(existing)) return undefined
   const { provisioningState: state = 'Succeeded' } = existing
   if (state === 'Succeeded') return wanted.awayFrom(existing)
@@ -142,8 +143,8 @@ function awayFrom(existing: SubscriptionProperties, wanted: WantedSubscription):
 }
 
 function differenceOf(existing: SubscriptionProperties, wanted: WantedSubscription): string | undefined {
-  const away = awayFrom(existing, wanted)
-  if (away !== undefined) return away
+  const why = whyNotDelivering(existing, wanted)
+  if (why !== undefined) return why
   // A setting that goes back to its default may be shown in words.
   const upsert = decideUpsert(existing, wanted, 'ignore')
   return 'because' in upsert ? upsert.because : undefined

@@ -88,7 +88,7 @@ export class ComponentSet {
 
   async #open(loaded: LoadedComponent): Promise<void> {
     const { loggerOf, ...options } = this.#options
-    const { name, type, version } = loaded.component
+    const { name, type, version, sides } = loaded.component
     const logger = loggerOf(name)
     const running = this.#running.get(name)
     const component = running ?? createComponent(loaded, { ...options, logger })
@@ -99,10 +99,8 @@ export class ComponentSet {
       throw error
     }
     this.#running.set(name, component)
-    const { push, pull, output } = loaded.metadata
-    const input = push ?? pull
-    logger.info(`${type} ${version}: ${[input && 'input', output && 'output'].filter(Boolean).join(' and ')}`)
-    if (input && !options.channel) logger.warn(`there is no --app-port: ${untakenEvents(loaded)}`)
+    logger.info(`${type} ${version}: ${sides.join(' and ')}`)
+    if (sides.includes('input') && !options.channel) logger.warn(`there is no --app-port: ${untakenEvents(loaded)}`)
     component.appIsUp(this.#appUp)
   }
 

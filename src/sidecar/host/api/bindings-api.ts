@@ -10,11 +10,15 @@ import { isForeignFetch, isOwnHost, isOwnOrigin } from '../../../support/net/hos
 import { isRecord, memberTexts, readJson } from '../../../support/text/json-text.ts'
 import { isSameText } from '../../../support/text/text.ts'
 import { tooManyNames, whileAwaited } from '../../shared/invoke.ts'
-import type { AppChannelOptions } from '../app/app-channel.ts'
 import { type CallOutput, OutputCallError } from '../call-output.ts'
 import type { ComponentSet } from '../component-set.ts'
 
-interface AppAddress extends Pick<AppChannelOptions, 'address' | 'port' | 'maxConcurrency'> {
+/** Where the application listens, and how many requests it gets at once. */
+interface AppAddress {
+  readonly address: string
+  readonly port: number
+  readonly maxConcurrency: number
+  /** @default http */
   readonly protocol?: 'http' | 'grpc'
 }
 
@@ -214,11 +218,9 @@ export function apiMetadata({ running, appId, app, version, extended }: ApiOptio
   return {
     ...(appId !== '' && { id: appId }),
     runtimeVersion,
-    components: running.components().map(({ loaded: { component, metadata } }) => {
-      const { name, type, version } = component
-      const isInput = metadata.push || metadata.pull
-      const capabilities = [isInput && 'INPUT_BINDING', metadata.output && 'OUTPUT_BINDING'].filter(Boolean)
-      return { name, type, version, capabilities }
+    components: running.components().map(({ loaded: { component } }) => {
+      const { name, type, version, sides } = component
+      return { name, type, version, capabilities: sides.map((side) => `${side.toUpperCase()}_BINDING`) }
     }),
     extended: { ...Object.fromEntries(extended), daprRuntimeVersion: runtimeVersion },
     appConnectionProperties: app ? connectionTo(app) : {},
