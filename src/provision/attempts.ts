@@ -204,7 +204,7 @@ export interface ProvisionTask {
   readonly onWait?: ((why: string) => void) | undefined
 }
 
-/** One attempt: its limits, and its reads, which remember whom they asked and which secrets they saw. */
+/** An attempt: its limits, and its reads, which remember the resource that was asked for and the secrets of what was read. */
 export interface Attempt {
   readonly limits: CallLimits
   read(wanted: WantedSubscription, detail?: Detail): Promise<SubscriptionProperties | undefined>
@@ -219,7 +219,7 @@ export interface UpsertOutcome {
   readonly action: 'kept' | 'notPermitted' | WriteAction
   /** When our own write was provisioned, in ms since 1970; absent where nothing was written. */
   readonly wroteAt?: number
-  /** That it was written though the endpoint could not be asked: a sentence. */
+  /** A sentence where the event subscription was written though the endpoint could not be asked. */
   readonly unreached?: string
 }
 
@@ -229,7 +229,7 @@ export interface FailedAttempt {
   readonly error: BindingError
   /** Pause before the next attempt, in ms; absent after the last attempt. */
   readonly retryInMs?: number
-  /** It does not exist, and `provisioning` is `check`. */
+  /** The event subscription does not exist, and `provisioning` is `check`. */
   readonly isMissing: boolean
 }
 

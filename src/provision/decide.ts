@@ -234,7 +234,7 @@ export interface SubscriptionPlace {
   readonly listsOthers: boolean
 }
 
-/** Its resource id. */
+/** The resource id of an event subscription. */
 export const subscriptionIdOf = ({ listPath, name }: SubscriptionPlace): string => `${listPath}/${name}`
 
 /**

@@ -42,7 +42,7 @@ export async function checkSubscriptions(target: ProvisionTarget, task: Provisio
 
 /** What {@link upsertSubscriptions} would do with one event subscription. Holds no secret. */
 export interface PlannedSubscription {
-  /** Its resource id. */
+  /** The resource id of the event subscription. */
   readonly id: string
   /** `wait`: somebody changes it at the moment. `refuse`: it must not be written, see `because` and `fix`. */
   readonly action: Upsert['action']

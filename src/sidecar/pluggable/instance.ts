@@ -39,7 +39,7 @@ export class Instance {
   readonly #options: InstanceOptions
   readonly #binding: ReturnType<typeof component.create>
   readonly #inTurn = createTurns()
-  /** What was taken last: daprd gives both sides the same. */
+  /** The properties that were taken last: daprd gives both sides the same. */
   #given: Texts = {}
   #isRunning = false
   #isClosed = false

@@ -53,8 +53,10 @@ export const readLimitMs = 9_000
 export function reachArm(input: EitherInput, options: ReachOptions) {
   const { credential: metadata, environment, provisioning, eventSubscriptionName } = input
   const { subscriptionId, endpoints, signal, worksWithout, verbs, explain } = options
-  const credential = once(() => createCredential(metadata, { environment, endpoints, tokenTimeoutMs: readLimitMs }))
-  const arm = once(() =>
+  const credential = onFirstUse(() =>
+    createCredential(metadata, { environment, endpoints, tokenTimeoutMs: readLimitMs }),
+  )
+  const arm = onFirstUse(() =>
     connectArm({ environment, subscriptionId, endpoints, credential: credential(), requestTimeoutMs: readLimitMs }),
   )
   const readArm: AzureResource['readArm'] = async (path, apiVersion, asked) =>
@@ -67,7 +69,7 @@ export function reachArm(input: EitherInput, options: ReachOptions) {
     scope: parseScope(wanted.place.sourceId),
     actions: actionsOn(wanted.place.kind, writes ? ['read', ...verbs] : ['read']),
     explainedBy: () => explain(url(), wanted.place.sourceId),
-    existing: once(async () => {
+    existing: onFirstUse(async () => {
       const read = (detail: Detail) => readSubscription(arm(), wanted.place, limits(), detail)
       const { found, isPlain } = writes ? { found: await read('whole'), isPlain: false } : await asPermitted(read)
       return found && isPlain ? wanted.assumeHidden(found) : found
@@ -93,7 +95,8 @@ function actionsOn(path: FailureContext['pathKind'], verbs: readonly string[]): 
   return verbs.map((verb) => `Microsoft.EventGrid/${types[path]}/${verb}`)
 }
 
-export function once<T>(make: () => T): () => T {
+/** Makes a function that makes its value at the first call, and gives the same value at each further one. */
+export function onFirstUse<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined
   return () => {
     made ??= { value: make() }

@@ -172,11 +172,11 @@ function changePart({ field, before, after }: FieldChange): LinePart {
 
 /** What became of one component. Holds no secret. */
 interface ProvisionOutcome {
-  /** What would be written; with `dryRun` alone. */
+  /** What would be written; with `dryRun` only. */
   readonly subscriptions?: readonly PlannedSubscription[]
   /** What was done; `passedOver`: the component only publishes. Absent after an error and with `dryRun`. */
   readonly action?: UpsertOutcome['action'] | 'passedOver'
-  /** That it was written though the endpoint could not be asked first. */
+  /** A sentence where the event subscription was written though the endpoint could not be asked. */
   readonly warning?: string
   readonly error?: Pick<BindingError, 'code' | 'what' | 'fix'>
 }

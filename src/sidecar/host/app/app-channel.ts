@@ -19,7 +19,7 @@ export interface AppChannelOptions {
   readonly onGone?: () => void
 }
 
-/** What is posted of an event, and what ends it. */
+/** What is posted of an event, and the signal that ends the request. */
 export type PostedEvent = Pick<ReceivedEvent, 'data' | 'metadata' | 'signal'>
 
 /** What the application wants published in answer to an event. */
@@ -35,7 +35,7 @@ export interface EventAnswer {
 export type Probed =
   | { readonly kind: 'subscribed' }
   | { readonly kind: 'refused'; readonly status: number }
-  /** It did not answer in {@link probeTimeoutMs}. */
+  /** The application did not answer in {@link probeTimeoutMs}. */
   | { readonly kind: 'silent' }
   | { readonly kind: 'unreachable' }
 
