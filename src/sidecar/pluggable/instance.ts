@@ -67,11 +67,8 @@ export class Instance {
 
   active(): ActiveComponent {
     const { input, output } = this.current
-    const isInput = input?.push !== undefined || input?.pull !== undefined
-    const sides: readonly Side[] = [
-      ...(isInput ? (['input'] as const) : []),
-      ...(output?.output ? (['output'] as const) : []),
-    ]
+    const configured = { input: input?.push ?? input?.pull, output: output?.output }
+    const sides = (['input', 'output'] as const).filter((side) => configured[side] !== undefined)
     return { sides, metadata: withoutSecrets(this.#given) }
   }
 

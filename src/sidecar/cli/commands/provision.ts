@@ -138,7 +138,7 @@ const actionWords: Readonly<Record<NonNullable<ProvisionOutcome['action']>, stri
 function showOutcome({ subscriptions, action, warning, error }: ProvisionOutcome, terminal: Terminal): void {
   if (error) {
     terminal.parts([bad, { text: `${error.code}: ${error.what}` }])
-    for (const line of error.fix?.split('\n') ?? []) terminal.line(`    ${line}`)
+    showFix(error.fix, terminal)
   }
   if (action) terminal.parts([action === 'notPermitted' ? bad : good, { text: actionWords[action] }])
   if (warning !== undefined) terminal.parts([{ text: `    ! ${warning}`, tone: 'warning' }])
@@ -161,7 +161,11 @@ function showPlan(plan: PlannedSubscription, terminal: Terminal): void {
   terminal.parts([sign, { text: `${id} ${words}${because === undefined ? '' : `: ${because}`}` }])
   for (const one of changes) terminal.parts([changePart(one)])
   for (const text of warnings) terminal.parts([{ text: `    ! ${text}`, tone: 'warning' }])
-  if (fix !== undefined) for (const line of fix.split('\n')) terminal.line(`    ${line}`)
+  showFix(fix, terminal)
+}
+
+function showFix(fix: string | undefined, terminal: Terminal): void {
+  for (const line of fix?.split('\n') ?? []) terminal.line(`    ${line}`)
 }
 
 function changePart({ field, before, after }: FieldChange): LinePart {

@@ -1,12 +1,11 @@
 /** Events as requests to the application over HTTP. */
-import { once } from 'node:events'
 import { Agent, type ClientRequest, type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:http'
-import { connect } from 'node:net'
 import { posix } from 'node:path'
 import type { ReceivedEvent } from '../../../core/event.ts'
 import type { Secret } from '../../../core/secret.ts'
+import { tryConnection } from '../../../support/net/probe.ts'
 import { codeOf } from '../../../support/process/error-code.ts'
-import { systemClock, within, withLimit } from '../../../support/time/clock.ts'
+import { withLimit } from '../../../support/time/clock.ts'
 
 export interface AppChannelOptions {
   readonly address: string
@@ -135,16 +134,11 @@ export function createAppChannel(options: AppChannelOptions): AppChannel {
 }
 
 /** Does anybody accept a connection at that port within half a second? */
-export async function isReachable(host: string, port: number): Promise<boolean> {
-  const socket = connect({ host, port })
-  try {
-    return await within(systemClock, healthTimeoutMs, once(socket, 'connect'))
-  } catch {
-    return false
-  } finally {
-    socket.destroy()
-  }
-}
+export const isReachable = (host: string, port: number): Promise<boolean> =>
+  withLimit({ ms: healthTimeoutMs }, (signal) => tryConnection({ host, port }, signal)).then(
+    () => true,
+    () => false,
+  )
 
 /** Dapr sends every event as this, whatever its own content type. */
 const json = { 'content-type': 'application/json' } as const
