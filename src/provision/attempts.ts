@@ -14,7 +14,7 @@ import type { AskedEndpoint } from './handshake.ts'
 import { isActive, type SubscriptionProperties } from './values.ts'
 
 /**
- * Repeats the work until it succeeds. After it the host name of the namespace is asked for.
+ * Repeats the work until it succeeds.
  *
  * @param without the outcome where events are received without the right that is missing
  * @throws BindingError by the last failure, TIMEOUT (its cause is the last failure) or ABORTED
@@ -52,12 +52,12 @@ export async function repeatAttempts<Outcome>(
         }
         return existing
       }
-      const outcome = await work({ limits, read, waits }, attempt)
-      if (host) {
+      const readHost = async () => {
+        if (!host) return
         askedId = host.namespaceId
         host.onHostname(await readHostname(arm, host.namespaceId, limits))
       }
-      return outcome
+      return await work({ limits, read, readHost, waits }, attempt)
     } catch (error) {
       const left = started + timeoutMs - clock.elapsed()
       const failed = readAttempt(error, context(), { left, now: clock.now() })
@@ -174,7 +174,7 @@ export interface ProvisionTarget {
   readonly endpoint?: AskedEndpoint
   /** Events are received without any right at Azure Resource Manager, too. */
   readonly worksWithout: boolean
-  /** The namespace whose host name is wanted, and who hears of that name. Asked last. */
+  /** The namespace whose host name is wanted, and who hears of that name. */
   readonly host?: { readonly namespaceId: string; readonly onHostname: (hostname: string) => void } | undefined
 }
 
@@ -208,19 +208,10 @@ export interface ProvisionTask {
 export interface Attempt {
   readonly limits: CallLimits
   read(wanted: WantedSubscription, detail?: Detail): Promise<SubscriptionProperties | undefined>
+  /** Asks for the host name of the namespace, where that is wanted. */
+  readHost(): Promise<void>
   /** Takes down what a write waits for: a sentence without a secret. */
   waits(why: string): void
-}
-
-export type WriteAction = 'created' | 'patched' | 'replaced'
-
-export interface UpsertOutcome {
-  /** `notPermitted`: the client may not read or write the event subscription, which is used as it stands. */
-  readonly action: 'kept' | 'notPermitted' | WriteAction
-  /** When our own write was provisioned, in ms since 1970; absent where nothing was written. */
-  readonly wroteAt?: number
-  /** A sentence where the event subscription was written though the endpoint could not be asked. */
-  readonly unreached?: string
 }
 
 /** One attempt that failed. Holds no secret. */

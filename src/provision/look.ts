@@ -23,7 +23,7 @@ export interface SubscriptionCheck {
  */
 export async function checkSubscriptions(target: ProvisionTarget, task: ProvisionTask): Promise<SubscriptionCheck> {
   const { wanted, input } = target
-  async function checkAll({ read }: Attempt): Promise<SubscriptionCheck> {
+  async function checkAll({ read, readHost }: Attempt): Promise<SubscriptionCheck> {
     const problems: string[] = []
     for (const one of wanted) {
       const existing = await read(one, 'plain')
@@ -35,6 +35,7 @@ export async function checkSubscriptions(target: ProvisionTarget, task: Provisio
     task.logger.info(`the event subscription ${input.eventSubscriptionName} exists`, {
       scope: wanted.at(-1)?.place.sourceId,
     })
+    await readHost()
     return { action: 'found', ...(problems.length > 0 && { problem: problems.join('; ') }) }
   }
   return repeatAttempts<SubscriptionCheck>(target, task, checkAll, { action: 'notPermitted' })
@@ -78,7 +79,7 @@ export async function planSubscriptions(
     }
     return plans
   }
-  return repeatAttempts({ ...target, host: undefined }, task, planAll)
+  return repeatAttempts(target, task, planAll)
 }
 
 /** A decision without what it would write, which holds secrets. */

@@ -5,9 +5,10 @@ import type { Endpoints } from '../../../core/endpoints.ts'
 import { BindingError, inWords } from '../../../core/errors.ts'
 import { silentLogger } from '../../../core/logger.ts'
 import type { ParsedMetadata } from '../../../metadata/typed/metadata.ts'
-import type { FailedAttempt, UpsertOutcome } from '../../../provision/attempts.ts'
+import type { FailedAttempt } from '../../../provision/attempts.ts'
 import type { FieldChange } from '../../../provision/decide.ts'
 import type { PlannedSubscription } from '../../../provision/look.ts'
+import type { UpsertOutcome } from '../../../provision/upsert.ts'
 import {
   flag,
   optionLines,
