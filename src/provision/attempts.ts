@@ -20,7 +20,7 @@ import { isActive, type SubscriptionProperties } from './values.ts'
  * @throws BindingError by the last failure, TIMEOUT (its cause is the last failure) or ABORTED
  */
 export async function repeatAttempts<Outcome>(
-  { arm, input, wanted, worksWithout, host, onFound, context: contextOf }: ProvisionTarget,
+  { arm, input, wanted, receivesWithoutRights, host, onFound, context: contextOf }: ProvisionTarget,
   { signal, logger, patience, onAttempt, onWait, clock, random }: ProvisionTask,
   work: (attempt: Attempt, count: number) => Promise<Outcome>,
   without?: Outcome,
@@ -43,11 +43,11 @@ export async function repeatAttempts<Outcome>(
     try {
       const deadline = (patience === 'timeout' ? started : clock.elapsed()) + timeoutMs
       const limits = { signal, deadline }
-      const read: Attempt['read'] = async (one, detail) => {
-        askedId = one.place.sourceId
-        const existing = await readSubscription(arm, one.place, limits, detail)
+      const read: Attempt['read'] = async (subscription, detail) => {
+        askedId = subscription.place.sourceId
+        const existing = await readSubscription(arm, subscription.place, limits, detail)
         if (existing) {
-          seen.set(one, existing)
+          seen.set(subscription, existing)
           onFound?.(existing)
         }
         return existing
@@ -61,7 +61,7 @@ export async function repeatAttempts<Outcome>(
     } catch (error) {
       const left = started + timeoutMs - clock.elapsed()
       const failed = readAttempt(error, context(), { left, now: clock.now() })
-      if (worksWithout && without !== undefined && failed.error.code === 'PERMISSION_DENIED') {
+      if (receivesWithoutRights && without !== undefined && failed.error.code === 'PERMISSION_DENIED') {
         const { what, fix } = failed.error
         logger.warn(
           `events are received from the event subscription ${name} as it is: ${what}; to have it updated, ${fix}`,
@@ -173,7 +173,7 @@ export interface ProvisionTarget {
   /** The endpoint of a web hook, which has to consent before a write; absent for pull, which has no handshake. */
   readonly endpoint?: AskedEndpoint
   /** Events are received without any right at Azure Resource Manager, too. */
-  readonly worksWithout: boolean
+  readonly receivesWithoutRights: boolean
   /** The namespace whose host name is wanted, and who hears of that name. */
   readonly host?: { readonly namespaceId: string; readonly onHostname: (hostname: string) => void } | undefined
 }

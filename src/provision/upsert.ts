@@ -32,7 +32,7 @@ export interface UpsertOutcome {
  */
 export async function upsertSubscriptions(target: ProvisionTarget, task: ProvisionTask): Promise<UpsertOutcome> {
   const { wanted, input } = target
-  const upserts = wanted.map((one) => createUpsert(target, one, task))
+  const upserts = wanted.map((subscription) => createUpsert(target, subscription, task))
   async function upsertAll(attempt: Attempt, count: number): Promise<UpsertOutcome> {
     let outcome: UpsertOutcome = { action: 'kept' }
     for (const upsertOne of upserts) {

@@ -50,7 +50,7 @@ export function connectSubscription(
   const target: ProvisionTarget = {
     arm,
     input,
-    worksWithout: false,
+    receivesWithoutRights: false,
     wanted: [wantedWebHook(input)],
     onFound: (existing) => onAttributes?.(declaredAttributes(existing)),
     endpoint: createEndpointQuestion({ input, endpoints, resourceManager }),
@@ -81,7 +81,7 @@ export function connectNamespace(pull: PullMetadata, options: SideOptions) {
     wanted: wantedForPull(pull),
     context: (sourceId) => pullFailureContext(pull, resourceManager, sourceId),
     // Who knows the namespace's endpoint can receive without any right at ARM (role EventGrid Data Receiver).
-    worksWithout: pull.namespaceEndpoint !== undefined,
+    receivesWithoutRights: pull.namespaceEndpoint !== undefined,
     get host() {
       return (pull.namespaceEndpoint ?? namespaceEndpoint) === undefined ? { namespaceId, onHostname } : undefined
     },

@@ -135,9 +135,9 @@ async function tryIt(resource: AzureResource): Promise<Finding> {
   }
 }
 
-function lackingFinding({ worksWithout, explainedBy }: AzureResource, error: unknown): Finding {
+function lackingFinding({ receivesWithoutRights, explainedBy }: AzureResource, error: unknown): Finding {
   const finding = armFinding(error, explainedBy())
-  if (!worksWithout) return finding
+  if (!receivesWithoutRights) return finding
   return warning(`${finding.detail}; events are received if the event subscription exists`, { remedy: finding.remedy })
 }
 

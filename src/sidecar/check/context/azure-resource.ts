@@ -18,7 +18,7 @@ export interface AzureResource {
   /** Whether the binding writes it: `provisioning` is `manage`. */
   readonly writes: boolean
   /** True: the binding receives without these actions too. */
-  readonly worksWithout: boolean
+  readonly receivesWithoutRights: boolean
   /** The JSON of a resource; `path` may be the `nextLink` of a list. Rejects as the SDK's own calls do. */
   readArm(path: string, apiVersion: string, signal: AbortSignal): Promise<unknown>
   /** The names for explanations of ARM failures. */
@@ -37,7 +37,7 @@ interface ReachOptions {
   readonly subscriptionId: string
   readonly endpoints: Endpoints
   readonly signal: AbortSignal
-  readonly worksWithout: boolean
+  readonly receivesWithoutRights: boolean
   /** What the client needs beside `read` to write. */
   readonly verbs: readonly string[]
   readonly explain: (resourceManager: string, scopeId: string) => FailureContext
@@ -52,7 +52,7 @@ export const readLimitMs = 9_000
  */
 export function reachArm(input: EitherInput, options: ReachOptions) {
   const { credential: metadata, environment, provisioning, eventSubscriptionName } = input
-  const { subscriptionId, endpoints, signal, worksWithout, verbs, explain } = options
+  const { subscriptionId, endpoints, signal, receivesWithoutRights, verbs, explain } = options
   const credential = onFirstUse(() =>
     createCredential(metadata, { environment, endpoints, tokenTimeoutMs: readLimitMs }),
   )
@@ -65,7 +65,7 @@ export function reachArm(input: EitherInput, options: ReachOptions) {
   const writes = provisioning === 'manage'
   const limits = () => ({ signal, deadline: systemClock.elapsed() + readLimitMs })
   const resourceOf = (wanted: WantedSubscription): AzureResource => ({
-    ...{ readArm, writes, worksWithout, eventSubscriptionName, wanted },
+    ...{ readArm, writes, receivesWithoutRights, eventSubscriptionName, wanted },
     scope: parseScope(wanted.place.sourceId),
     actions: actionsOn(wanted.place.kind, writes ? ['read', ...verbs] : ['read']),
     explainedBy: () => explain(url(), wanted.place.sourceId),

@@ -22,7 +22,7 @@ export function createPullContext(pull: PullMetadata, { endpoints }: Surrounding
   const { arm, credential, url, limits, asksArm, wantedToken, resourceOf } = reachArm(pull, {
     ...{ subscriptionId, endpoints, signal, verbs: ['write'] },
     // Where namespaceEndpoint is given, what there is can be received.
-    worksWithout: given !== undefined,
+    receivesWithoutRights: given !== undefined,
     explain: (resourceManager, scopeId) => pullFailureContext(pull, resourceManager, scopeId),
   })
 

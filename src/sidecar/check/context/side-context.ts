@@ -40,7 +40,7 @@ export function createInputContext(input: PushMetadata, surroundings: Surroundin
   const { subscriptionId } = input
   let held: ReturnType<typeof holdPort> | undefined
   const { url, asksArm, wantedToken, resourceOf } = reachArm(input, {
-    ...{ subscriptionId, endpoints, signal, verbs, worksWithout: false },
+    ...{ subscriptionId, endpoints, signal, verbs, receivesWithoutRights: false },
     explain: (resourceManager) => failureContext(input, resourceManager),
   })
   const route = onFirstUse(() => routeOf(new URL(input.subscriberEndpoint), surroundings.emulator))
