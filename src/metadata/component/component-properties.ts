@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { ComponentProperties, FilePlace } from '../../core/component.ts'
 import type { MetadataIssue } from '../../core/errors.ts'
 import { Secret } from '../../core/secret.ts'
-import { BrokenRule } from '../fields/faults.ts'
+import { BrokenRule, brokenRule } from '../fields/faults.ts'
 import { findField, isPrintable } from '../fields/find-field.ts'
 import { UnknownValue } from '../typed/read-properties.ts'
 import { isOurType } from './component-definition.ts'
@@ -33,10 +33,7 @@ export function resolveEntries(draft: ComponentDraft, sources: ReferenceSources)
     try {
       value = resolve(entry, isOurs, sources)
     } catch (error) {
-      if (!(error instanceof BrokenRule)) throw error
-      const { rule, fix, kind } = error
-      const field = name.slice(0, 256)
-      issues.push({ field, rule, ...(fix !== undefined && { fix }), ...(kind && { kind }), at: entry.at })
+      issues.push({ field: name.slice(0, 256), ...brokenRule(error), at: entry.at })
     }
     byName.set(name, { name, value, at: isOurs && !findField(name) ? entry.nameAt : entry.at })
   }

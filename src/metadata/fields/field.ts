@@ -1,6 +1,6 @@
 /** What a metadata field is: its facts, when it is required, and how facts and rule become one entry of the table. */
 import { z } from 'zod'
-import { BrokenRule } from './faults.ts'
+import { brokenRule } from './faults.ts'
 import { parseChoice } from './rules.ts'
 
 /** What is known of a field besides the rule of its value. */
@@ -36,14 +36,14 @@ export interface Facts {
   readonly about: string
 }
 
-/** A rule whose fault is an issue, with `params.fix` for what to write instead. */
+/** A rule whose fault is an issue, with what the rule says as `params`. */
 function ruleBy<T>(parse: (text: string) => T) {
   return z.string().transform((text, context): T => {
     try {
       return parse(text)
     } catch (error) {
-      if (!(error instanceof BrokenRule)) throw error
-      context.addIssue({ code: 'custom', message: error.rule, params: { fix: error.fix } })
+      const params = brokenRule(error)
+      context.addIssue({ code: 'custom', message: params.rule, params })
       return z.NEVER
     }
   })
