@@ -1,6 +1,6 @@
 import './core/require-node.ts'
 
-export { Binding, type BindingOptions, type GivenOperation } from './binding/binding.ts'
+export { Binding } from './binding/binding.ts'
 export type {
   BindingComponent,
   BindingComponentOptions,
@@ -13,6 +13,7 @@ export type {
   SidesOption,
   UpdateOptions,
 } from './binding/binding-component.ts'
+export type { BindingOptions, GivenOperation } from './binding/binding-options.ts'
 export { type ComponentDescriptor, component, type EventGridDescriptor } from './binding/component.ts'
 export type {
   ComponentDocument,

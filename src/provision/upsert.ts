@@ -2,8 +2,8 @@
 import { ArmFailureError, readFailure } from '../azure/read-failure.ts'
 import { BindingError } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
-import { backOff } from '../support/time/back-off.ts'
 import { pause, type SteadyClock, withLimit } from '../support/time/clock.ts'
+import { backOff } from '../support/work/work.ts'
 import { type CallLimits, pauseWithin } from './arm.ts'
 import { writeSubscription } from './arm-subscription.ts'
 import {
