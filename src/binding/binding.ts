@@ -29,8 +29,8 @@ import {
 import type { GivenMetadata } from './given-metadata.ts'
 import { decideHealth, type Health } from './health.ts'
 import type { SideOptions } from './side.ts'
-import { InputSlot } from './sides/input-slot.ts'
-import { OutputSlot } from './sides/output-slot.ts'
+import { createInputSlot, type InputSlot } from './sides/input-slot.ts'
+import { createOutputSlot, type OutputSlot } from './sides/output-slot.ts'
 
 type State = 'new' | 'initializing' | 'ready' | 'closed'
 
@@ -61,8 +61,8 @@ export class Binding implements BindingComponent {
     const logger = this.#logger
     const secrets = () => this.#secrets
     const shared = (): SideOptions => ({ endpoints: this.endpoints(), hostCredential, onError, logger, secrets })
-    this.#input = new InputSlot(shared, fastify)
-    this.#output = new OutputSlot(shared)
+    this.#input = createInputSlot(shared, fastify)
+    this.#output = createOutputSlot(shared)
     this.#input.read(onEvent)
   }
 
