@@ -60,8 +60,8 @@ export { type LogFields, type Logger, type ObjectFirstLogger, objectFirst } from
 export { Secret } from './core/secret.ts'
 export type { FastifyHook } from './listener/listener.ts'
 export type { SecretReference } from './metadata/component/component-file.ts'
-export type { Reader } from './metadata/fields/field.ts'
 export type { MetadataField } from './metadata/fields/find-field.ts'
+export type { Reader } from './metadata/fields/needs.ts'
 export {
   type LoadComponentsOptions,
   loadComponents,

@@ -6,7 +6,7 @@ import { Secret } from '../../core/secret.ts'
 import { BrokenRule, brokenRule } from '../fields/faults.ts'
 import { findField, isPrintable } from '../fields/find-field.ts'
 import { UnknownValue } from '../typed/read-properties.ts'
-import { isOurType } from './component-definition.ts'
+import { componentTypes, isTypeOf } from './component-definition.ts'
 import type { ComponentDraft, ComponentEntry, SecretReference } from './component-file.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -24,7 +24,7 @@ export interface ReferenceSources {
  * `properties` are those that have no fault, by name.
  */
 export function resolveEntries(draft: ComponentDraft, sources: ReferenceSources) {
-  const isOurs = draft.type !== undefined && isOurType(draft.type)
+  const isOurs = draft.type !== undefined && isTypeOf(componentTypes, draft.type)
   const issues: MetadataIssue[] = []
   const byName = new Map<string, { name: string; value: ComponentProperties[string] | UnknownValue; at: FilePlace }>()
   for (const entry of draft.entries) {

@@ -4,8 +4,9 @@ import type { Side } from '../../core/component.ts'
 import { Secret } from '../../core/secret.ts'
 import { quote } from '../../support/text/text.ts'
 import { redacted, showUrl } from './addresses.ts'
-import type { Circumstances, Facts } from './field.ts'
+import type { Facts } from './field.ts'
 import { fields } from './field-table.ts'
+import type { Circumstances } from './needs.ts'
 
 type Fields = typeof fields
 

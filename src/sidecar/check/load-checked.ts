@@ -81,9 +81,7 @@ function examine(
   storeFaults: readonly string[],
 ) {
   const unresolved = one.issues.filter(({ kind }) => kind === 'unresolvedReference')
-  // A name that is there twice is told by files/names.
-  const own = one.issues.filter(({ kind }) => kind !== 'unresolvedReference' && kind !== 'doubledName')
-  const faults = [...own, ...one.faults]
+  const faults = one.issues.filter(({ kind }) => kind !== 'unresolvedReference')
   const metadata = one.loaded?.metadata
   // A reference into a store that can't be read has no issue of its own.
   const isUnknown =
