@@ -59,8 +59,6 @@ export interface LoadedFile extends Pick<ComponentFile, 'excerpt'> {
 export interface TakenComponent {
   /** Complete where it has no issues. */
   readonly component: Component
-  /** Its entries, an unknown value for each that has a fault. */
-  readonly entries: readonly PropertyEntry[]
   /** The faults of reading it, of its references and of its metadata. */
   readonly issues: readonly MetadataIssue[]
   /** Absent where it has faults, or a secret could not be read. */
@@ -215,8 +213,8 @@ function takeComponent(draft: ComponentDraft, options: LoadOptions & ReferenceSo
     },
   }
   const { metadata } = reading
-  if (issues.length > 0 || !metadata) return { component, entries, issues }
-  return { component, entries, issues, loaded: { component, metadata, fingerprint: fingerprintOf(component) } }
+  if (issues.length > 0 || !metadata) return { component, issues }
+  return { component, issues, loaded: { component, metadata, fingerprint: fingerprintOf(component) } }
 }
 
 function readFields(entries: readonly PropertyEntry[], componentName: string, options: LoadOptions) {
