@@ -1,4 +1,4 @@
-/** The options of `Binding` and of its calls, and the errors of wrong use: options, handlers and operations that are unknown or of another form. */
+/** The options of `Binding` and of its calls, and the errors of wrong use: of unknown options, and of wrong handlers and operations. */
 import type { TokenCredential } from '@azure/core-auth'
 import type { Endpoints } from '../core/endpoints.ts'
 import { BindingError } from '../core/errors.ts'
@@ -69,7 +69,7 @@ export const checkCallOptions = (receiver: keyof typeof checks, options: unknown
 export function checkHandler(name: string, handler: unknown): void {
   if (handler === undefined) return
   aFunction(name, handler)
-  // A call of it runs none of its code and throws nothing, so the event would be acknowledged.
+  // Calling a generator function runs none of its code and throws nothing, so the event would be acknowledged.
   if (/Generator/.test(Object.prototype.toString.call(handler)))
     throw new TypeError(`${name} must not be a generator function: calling it handles no event`)
 }

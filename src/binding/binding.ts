@@ -41,14 +41,14 @@ export class Binding implements BindingComponent {
   readonly #input: InputSlot
   readonly #output: OutputSlot
   readonly #inTurn = createTurns()
-  /** Each `close` of a side aborts the changes of it that are under way. */
+  /** Each `close` of a side aborts the changes of that side that are under way. */
   readonly #closing = { input: new AbortController(), output: new AbortController() }
   #state: State = 'new'
   #initializing: Promise<void> | undefined
   #closed: Promise<void> | undefined
   /** The warnings of the metadata that were given last: they are not logged again. */
   #warned: readonly string[] = []
-  /** Those of the metadata that were given last, then former ones: a side that drains may still be told of them. */
+  /** The secrets of the metadata that were given last, then former ones: answers to a side that drains may still repeat these. */
   #secrets: readonly string[] = []
 
   /** @throws TypeError for an unknown option or an invalid value */
@@ -278,7 +278,7 @@ export class Binding implements BindingComponent {
 
 const bothSides: readonly Side[] = ['input', 'output']
 
-/** Secrets of a component, former ones too, that are hidden. */
+/** Most secrets of a component that are remembered, to hide them; former ones count. */
 const maxSecrets = 100
 
 const closedError = () =>

@@ -1,4 +1,4 @@
-/** The place of the input side: one that opens anew is a new server, or receiver; the former one stops, and drains behind it. */
+/** The slot of the input side: other metadata open a new server, or receiver; the former side stops, and drains behind the new one. */
 import type { EventHandler } from '../../core/event.ts'
 import type { FastifyHook } from '../../listener/listener.ts'
 import { isSameMetadata, type ParsedMetadata, type PushMetadata } from '../../metadata/typed/metadata.ts'
@@ -7,7 +7,7 @@ import type { ListenAddress } from '../binding-component.ts'
 import type { InputHealth } from '../health.ts'
 import type { InputSide, SideOptions } from '../side.ts'
 
-/** How an input side is opened. */
+/** How the input side is opened. */
 interface Opening {
   readonly subscription: 'wait' | 'background'
   readonly signal: AbortSignal
@@ -18,7 +18,7 @@ interface Opening {
 interface OpenedInput {
   readonly side: InputSide
   readonly metadata: ParsedMetadata
-  /** It takes nothing new. Resolves when its handlers have ended. Never rejects. */
+  /** Present once the side takes nothing new. Resolves when its handlers have ended. Never rejects. */
   ending?: Promise<void>
 }
 
@@ -69,7 +69,7 @@ export function createInputSlot(shared: () => SideOptions, fastify: FastifyHook 
   }
 
   /** Makes an input side that does not listen yet; `undefined` where the metadata configure none. */
-  // Each comes with libraries of its own, which take time and memory: only those of the configured one are loaded.
+  // Push and pull need libraries of their own, which take time and memory: only those of the configured way are loaded.
   async function make(metadata: ParsedMetadata, { port = 0, wasReady }: Heritage): Promise<OpenedInput | undefined> {
     const { push, pull } = metadata
     const options = { ...shared(), handler, formers: accepted }

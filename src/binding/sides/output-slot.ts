@@ -1,4 +1,4 @@
-/** The place of the output side: calls under way end on the former one when it is replaced. */
+/** The slot of the output side: where the side is replaced, calls under way end on the former one. */
 import { BindingError } from '../../core/errors.ts'
 import { isSameMetadata, type OutputMetadata } from '../../metadata/typed/metadata.ts'
 import { inBackground } from '../../support/work/work.ts'
@@ -22,7 +22,7 @@ export function createOutputSlot(shared: () => SideOptions) {
   const leaving = new Set<OutputSide>()
 
   async function open(metadata: OutputMetadata): Promise<OpenedOutput> {
-    // It comes with libraries of its own, which take time and memory.
+    // Publishing needs libraries of its own, which take time and memory.
     const { createOutputSide } = await import('./output-side.ts')
     return { side: await createOutputSide(metadata, shared()), metadata }
   }

@@ -114,7 +114,7 @@ export function createSubscriptionKeeper(options: SubscriptionKeeperOptions) {
       wasMissing = false
       if (record.current().state !== 'provisioned' || !wasPermitted) return true
       record.found(finding.kind === 'changed' ? finding.problem : undefined)
-      // As after a delivery without it. What else somebody changed is left as it is.
+      // A missing credential is repaired, as after a delivery without credential. Other changes of somebody stay.
       if (finding.kind === 'changed' && finding.lacksCredential && manages)
         return mayRepair('our delivery credential is not in the event subscription; reading it again')
     } catch (error) {
@@ -126,7 +126,7 @@ export function createSubscriptionKeeper(options: SubscriptionKeeperOptions) {
     return false
   }
 
-  /** Who deletes the resource deletes its event subscriptions. Only when it is there again they can be. */
+  /** Deleting a resource deletes its event subscriptions. None can be created before the resource exists again. */
   function lostWithResource(): void {
     const why = 'the resource that it belongs to does not exist'
     if (record.current().state === 'provisioned') logger.warn(`the event subscription is missing: ${why}`)
@@ -142,8 +142,8 @@ export function createSubscriptionKeeper(options: SubscriptionKeeperOptions) {
     /**
      * To be called once. The event subscription is watched afterwards; with the patience `timeout` not where this rejects.
      *
-     * @param after the end of the upkeep of the side before, which is awaited: a write of it that is under way would be overlooked otherwise.
-     *   It must not reject. The side that follows is ready at once, since it goes on taking the credential of the one before
+     * @param after the end of the upkeep of the former side, which is awaited: else a write of it that is under way would be overlooked.
+     *   Must not reject. The next side is ready at once, since it goes on accepting the credential of the former side
      */
     bringUp(patience: 'timeout' | 'forever', signal?: AbortSignal, after?: Promise<void>): Promise<void> {
       if (after) record.follows()

@@ -29,7 +29,7 @@ interface StateRecordOptions {
   readonly clock: SteadyClock
   /** Whether deliveries have to bear a credential that we add to the event subscription. */
   readonly addsCredential: boolean
-  /** Whether it is written here at all. */
+  /** Whether this process writes the event subscription. */
   readonly manages: boolean
 }
 

@@ -60,7 +60,7 @@ export function readComponentFile(text: string, file: string) {
   const issues: MetadataIssue[] = fault ? [{ rule: fault.rule, at: show(fault.place) }] : []
   const leftOut: { issue: MetadataIssue; isMistake: boolean }[] = []
   const found = documents.filter(({ value }) => value !== null && value !== undefined)
-  // Who writes a file may be stopped when it is empty: that takes nothing away.
+  // A writer may be stopped while the file is still empty: an empty file removes no component.
   if (found.length === 0 && !fault) {
     const rule = 'holds no component: it is empty, or has comments only'
     leftOut.push({ isMistake: true, issue: { rule, at: wholeFile(file) } })

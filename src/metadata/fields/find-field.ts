@@ -51,7 +51,7 @@ export interface MetadataField extends Required<Pick<Facts, Told>> {
   readonly example: string | undefined
 }
 
-/** A field with what only the parser has to know of it. */
+/** A field with the facts that only the parser needs. */
 type KnownField = MetadataField & Required<Pick<Facts, 'needed' | 'stricter'>>
 
 /** The texts of fields to their values. A field that is left out is `undefined`, or has its default. */

@@ -32,13 +32,13 @@ export const credentialFields = ['tenantId', 'clientId', 'clientSecret'] as cons
 const isOfFields = ({ credentialGiven, azureCredential }: Circumstances) =>
   !credentialGiven && azureCredential === 'clientSecret'
 
-/** Is nobody asked about the event subscription? */
+/** Is Resource Manager not asked about the event subscription? */
 const isUnasked = ({ provisioning }: Circumstances) => provisioning === 'none'
 
-/** Is there a credential, whatever it is made of? Pull delivery by a key works without one, and so does `provisioning: none`. */
+/** Is there a credential of any kind? Pull delivery by a key needs none, and neither does `provisioning: none`. */
 export const hasCredential = (by: Circumstances): boolean => !isOfFields(by) || credentialFields.every(by.has)
 
-/** Required unless another credential takes its place, or nobody has to be asked. */
+/** Required unless another credential replaces the field, or Resource Manager is not asked. */
 const ofCredential: Need = (by, reader) => {
   if (!isOfFields(by)) return undefined
   if (reader === 'output') {

@@ -114,7 +114,7 @@ export function outputMetadata(values: Values, options: MetadataContext) {
   }
 }
 
-/** A value that the parser has found to be there, which the compiler cannot see. That it is missing is a defect of ours. */
+/** The value of a field that the parser has found present, which the compiler cannot see. A missing value is a defect of ours. */
 function checked<Name extends keyof Values>(values: Values, name: Name): NonNullable<Values[Name]> {
   const value = values[name]
   if (value === undefined) throw new Error(`${name} is missing although it was checked`)
