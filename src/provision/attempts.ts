@@ -21,9 +21,9 @@ import { isActive, type SubscriptionProperties } from './values.ts'
  */
 export async function repeatAttempts<Outcome>(
   { arm, input, wanted, worksWithout, host, onFound, context: contextOf }: ProvisionTarget,
-  { signal, logger, patience, onAttempt, onWait, clock, random }: ProvisionHow,
-  work: (asked: Asked, attempt: number) => Promise<Outcome>,
-  without?: () => Outcome,
+  { signal, logger, patience, onAttempt, onWait, clock, random }: ProvisionTask,
+  work: (attempt: Attempt, count: number) => Promise<Outcome>,
+  without?: Outcome,
 ): Promise<Outcome> {
   const { eventSubscriptionName: name, subscriptionTimeoutMs: timeoutMs } = input
   const started = clock.elapsed()
@@ -43,7 +43,7 @@ export async function repeatAttempts<Outcome>(
     try {
       const deadline = (patience === 'timeout' ? started : clock.elapsed()) + timeoutMs
       const limits = { signal, deadline }
-      const read: Asked['read'] = async (one, detail) => {
+      const read: Attempt['read'] = async (one, detail) => {
         askedId = one.place.sourceId
         const existing = await readSubscription(arm, one.place, limits, detail)
         if (existing) {
@@ -55,18 +55,18 @@ export async function repeatAttempts<Outcome>(
       const outcome = await work({ limits, read, waits }, attempt)
       if (host) {
         askedId = host.namespaceId
-        host.take(await readHostname(arm, host.namespaceId, limits))
+        host.onHostname(await readHostname(arm, host.namespaceId, limits))
       }
       return outcome
     } catch (error) {
       const left = started + timeoutMs - clock.elapsed()
       const failed = readAttempt(error, context(), { left, now: clock.now() })
-      if (worksWithout && without && failed.error.code === 'PERMISSION_DENIED') {
+      if (worksWithout && without !== undefined && failed.error.code === 'PERMISSION_DENIED') {
         const { what, fix } = failed.error
         logger.warn(
           `events are received from the event subscription ${name} as it is: ${what}; to have it updated, ${fix}`,
         )
-        return without()
+        return without
       }
       if (signal.aborted) throw aborted(name, lastFailure, waitsFor)
       const retryInMs = pauseAfter(failed, { attempt, patience, leftMs: left, random: random() })
@@ -174,8 +174,8 @@ export interface ProvisionTarget {
   readonly endpoint?: AskedEndpoint
   /** Events are received without any right at Azure Resource Manager, too. */
   readonly worksWithout: boolean
-  /** The namespace whose host name is wanted, and who takes it. Asked last. */
-  readonly host?: { readonly namespaceId: string; readonly take: (hostname: string) => void } | undefined
+  /** The namespace whose host name is wanted, and who hears of that name. Asked last. */
+  readonly host?: { readonly namespaceId: string; readonly onHostname: (hostname: string) => void } | undefined
 }
 
 /** What a read of the event subscription shows. */
@@ -187,7 +187,7 @@ export interface SubscriptionLook {
 }
 
 /** How the event subscriptions are brought about, and who hears of each step. */
-export interface ProvisionHow {
+export interface ProvisionTask {
   readonly signal: AbortSignal
   readonly patience: Patience
   /** Receives each failed attempt. */
@@ -204,8 +204,8 @@ export interface ProvisionHow {
   readonly onWait?: ((why: string) => void) | undefined
 }
 
-/** The reads of one attempt. They remember whom they asked, and which secrets they saw. */
-export interface Asked {
+/** One attempt: its limits, and its reads, which remember whom they asked and which secrets they saw. */
+export interface Attempt {
   readonly limits: CallLimits
   read(wanted: WantedSubscription, detail?: Detail): Promise<SubscriptionProperties | undefined>
   /** Takes down what a write waits for: a sentence without a secret. */

@@ -4,6 +4,7 @@ import { showUrl } from '../metadata/fields/addresses.ts'
 import { resetToDefault, type Setting } from '../metadata/fields/field.ts'
 import { type NamespaceTopicId, resourceType, type Scope } from '../metadata/fields/scope.ts'
 import type { AdvancedFilter } from '../metadata/fields/subscription-settings.ts'
+import type { SubscriptionSettings } from '../metadata/typed/metadata.ts'
 import { isRecord, type UnknownRecord } from '../support/text/json-text.ts'
 import {
   canonicalRecord,
@@ -204,6 +205,17 @@ export function standingFilters(
       (one) => existing.find((stands) => isDeepStrictEqual(comparable(stands, one), comparable(one, one))) ?? one,
     ),
   )
+}
+
+/** The filter of an event subscription outside of namespaces: that of the metadata over the existing one. */
+export function mergeFilter(
+  { includedEventTypes, subjectBeginsWith, subjectEndsWith, advancedFilters }: Partial<SubscriptionSettings>,
+  existing: SubscriptionProperties['filter'],
+  resets: 'apply' | 'ignore',
+): Record<string, unknown> {
+  const standing = standingFilters(advancedFilters, existing?.advancedFilters)
+  const filters = { includedEventTypes, subjectBeginsWith, subjectEndsWith, advancedFilters: standing }
+  return withSettings(existing, filters, resets)
 }
 
 /** The members of a filter that another one has too, as they compare. */

@@ -171,7 +171,7 @@ const changing: ReadonlySet<string | undefined> = new Set(['Creating', 'Updating
 export const isChanging = ({ provisioningState }: SubscriptionProperties): boolean => changing.has(provisioningState)
 
 /** Whether the event subscription delivers and no change is under way, so that a write could break its deliveries. */
-export const works = ({ provisioningState: state }: SubscriptionProperties): boolean =>
+export const isProvisioned = ({ provisioningState: state }: SubscriptionProperties): boolean =>
   state === undefined || state === 'Succeeded'
 
 /** Whether Event Grid delivers now. During a change Event Grid delivers by the settings from before. */

@@ -11,14 +11,11 @@ import { inBackground } from '../../support/work/work.ts'
 import { type ActiveComponent, withoutSecrets } from '../shared/health-and-metrics-server.ts'
 import { loadGrpc } from '../shared/load-grpc.ts'
 import { createCodes, createMetrics } from '../shared/metrics.ts'
-import { createBindingsApi } from './api/bindings-api.ts'
-import { createCallOutput } from './api/call-output.ts'
-import type { ApiOptions } from './api-metadata.ts'
+import { type ApiOptions, createBindingsApi } from './api/bindings-api.ts'
 import { createAppChannel } from './app/app-channel.ts'
 import { type AppHealthCheck, watchApp } from './app/app-watch.ts'
-import { createAnswerPublisher } from './app/publish-answer.ts'
-import { ComponentSet } from './component-set.ts'
-import { createReload } from './reload.ts'
+import { createAnswerPublisher, createCallOutput } from './call-output.ts'
+import { ComponentSet, createReload } from './component-set.ts'
 
 /** `Sources`: what components are loaded from, as it was read. */
 export interface SidecarOptions<Sources> extends Pick<ApiOptions, 'appId' | 'app' | 'version' | 'onShutdown'> {

@@ -23,30 +23,32 @@ export interface ReplayOptions extends TargetTopic {
 }
 
 /** Each entry of the files counts once. */
-export interface ReplayCounts {
+const noCounts = {
   /** Published, or with `output: undefined` those that would be. */
-  published: number
+  published: 0,
   /** In a ledger as published. */
-  known: number
+  known: 0,
   /** An event that was found in the files before, whatever became of that. */
-  duplicates: number
+  duplicates: 0,
   /** Not asked for. */
-  leftOut: number
+  leftOut: 0,
   /** Entries, and files as a whole, that can't be published. */
-  unpublishable: number
+  unpublishable: 0,
   /** Found after the end. */
-  notTried: number
+  notTried: 0,
   /** Tried, without knowing what became of them: the topic was at fault. */
-  failed: number
+  failed: 0,
   /** Of the published ones those that were converted to the other schema. */
-  converted: number
+  converted: 0,
   /** Of the published ones those that were under way when an earlier replay ended, and may have been published by that one too. */
-  again: number
+  again: 0,
   /** Of the published ones those that the ledger does not have as published, as it could not be written. */
-  unrecorded: number
+  unrecorded: 0,
   /** Files that were read. */
-  files: number
+  files: 0,
 }
+
+export type ReplayCounts = Readonly<typeof noCounts>
 
 /** What can't be published. It stays in its file. */
 export interface Unpublishable {
@@ -74,19 +76,7 @@ interface Found extends DeadLetterFile {
  */
 export async function replay(options: ReplayOptions) {
   const { files, output, target, signal, onProgress, rate = Number.POSITIVE_INFINITY, maxEvents = 4_000_000 } = options
-  const counts: ReplayCounts = {
-    published: 0,
-    known: 0,
-    duplicates: 0,
-    leftOut: 0,
-    unpublishable: 0,
-    notTried: 0,
-    failed: 0,
-    converted: 0,
-    again: 0,
-    unrecorded: 0,
-    files: 0,
-  }
+  const counts = { ...noCounts }
   /** The first of them. */
   const unpublishable: Unpublishable[] = []
   function list(one: Unpublishable): void {

@@ -91,12 +91,10 @@ async function dateOf(url: string, endpoints: Endpoints, abortSignal: AbortSigna
 /** @param sidecar its metrics port, which serves `/healthz` */
 export async function askSidecar(
   sidecar: URL,
-  { name, metadata }: CheckedComponent,
+  { name, sides }: Pick<CheckedComponent, 'name' | 'sides'>,
   signal: AbortSignal,
 ): Promise<Finding> {
   const url = new URL('/healthz', sidecar)
-  const { push: input, pull, output } = metadata ?? {}
-  const sides = [(input ?? pull) && 'input', output && 'output'].filter((side) => side !== undefined)
   const target = { address: bareHost(url), port: Number(url.port || (url.protocol === 'https:' ? 443 : 80)) }
   const answer = await probe({ url, target, method: 'GET', signal }).catch(messageOf)
   if (typeof answer === 'string') return failed(`no answer from ${url.href}: ${answer}`, { remedy: noSidecar })

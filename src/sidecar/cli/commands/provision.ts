@@ -1,11 +1,13 @@
 /** The command `provision` prints the plan as lines of fields, or carries it out once. */
 
+import { deliveryTokenHeader, ownDeliveryCredential } from '../../../core/delivery-credential.ts'
 import type { Endpoints } from '../../../core/endpoints.ts'
 import { BindingError, inWords } from '../../../core/errors.ts'
 import { silentLogger } from '../../../core/logger.ts'
 import type { ParsedMetadata } from '../../../metadata/typed/metadata.ts'
 import type { FailedAttempt, UpsertOutcome } from '../../../provision/attempts.ts'
 import type { FieldChange } from '../../../provision/decide.ts'
+import type { PlannedSubscription } from '../../../provision/look.ts'
 import {
   flag,
   optionLines,
@@ -17,12 +19,6 @@ import {
 import { awaitEnd } from '../../../support/command-line/run-command.ts'
 import type { LinePart, Terminal } from '../../../support/command-line/terminal.ts'
 import { durationWords } from '../../../support/time/clock.ts'
-import {
-  deliveryTokenAttribute,
-  type PlannedSubscription,
-  planProvision,
-  provisionOnce,
-} from '../../shared/provision-once.ts'
 import { type UsableComponent, usableComponents } from '../options/checked-components.ts'
 import { chosenOptions, readComponentOptions, readDuration } from '../options/component-options.ts'
 import { emulatorOptions, endpointsOf, readEmulatorOptions, withEmulatorUrl } from '../options/emulator-option.ts'
@@ -116,13 +112,12 @@ function exitCode(outcomes: readonly ProvisionOutcome[]): 0 | 1 | 2 | 3 {
 }
 
 function showToken([one]: readonly UsableComponent[], json: boolean, terminal: Terminal): number {
-  const attribute = one?.metadata.push && deliveryTokenAttribute(one.metadata.push)
-  if (!attribute) {
+  const value = one?.metadata.push && ownDeliveryCredential(one.metadata.push)?.reveal()
+  if (value === undefined) {
     const why = 'a component has one where events are pushed to it and deliveryAuthentication is secret'
     throw new UsageError(`component ${JSON.stringify(one?.name)} has no delivery token: ${why}`)
   }
-  const { name } = attribute
-  const value = attribute.value.reveal()
+  const name = deliveryTokenHeader
   for (const line of json ? [JSON.stringify({ name, value })] : [name, value]) terminal.data(line)
   return 0
 }
@@ -203,11 +198,16 @@ async function provisionComponent(
   const wait = waitMs === undefined ? {} : { subscriptionTimeoutMs: waitMs }
   const push = metadata.push && { ...metadata.push, ...wait }
   const pull = metadata.pull && { ...metadata.pull, ...wait }
-  if (!push && !pull) return dryRun ? { subscriptions: [] } : { action: 'passedOver' }
-  const connection = { endpoints, hostCredential: undefined, logger: silentLogger, signal, onAttempt }
+  const connection = { endpoints, hostCredential: undefined, logger: silentLogger }
   try {
-    if (dryRun) return { subscriptions: await planProvision({ push, pull }, connection) }
-    const { action, unreached: warning } = await provisionOnce({ push, pull }, connection)
+    const { connectNamespace, connectSubscription } = await import('../../../binding/upkeep/subscription-control.ts')
+    const control = push
+      ? connectSubscription({ ...connection, input: push })
+      : pull && connectNamespace(pull, connection)
+    if (!control) return dryRun ? { subscriptions: [] } : { action: 'passedOver' }
+    const task = { patience: 'timeout', signal, onAttempt } as const
+    if (dryRun) return { subscriptions: await control.plan(task) }
+    const { action, unreached: warning } = await control.upsert(task)
     return { action, ...(warning !== undefined && { warning }) }
   } catch (error) {
     if (!(error instanceof BindingError)) throw error
