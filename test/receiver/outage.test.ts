@@ -6,7 +6,11 @@ import { brings, type NamespaceAnswer, openSide, scriptNamespace } from './scrip
 async function receive(answers: readonly NamespaceAnswer[], onEvent = () => {}, more: object = {}) {
   const world = await scriptNamespace(({ operation, index }) => (operation === 'receive' ? answers[index] : null))
   const opened = await openSide({ ...world.properties, ...more }, world.endpoints, onEvent)
-  onTestFinished(() => opened.close())
+  onTestFinished(async () => {
+    const closed = opened.close()
+    world.cut()
+    await closed
+  })
   await expect
     .poll(() => {
       opened.advance(60_000)

@@ -16,7 +16,9 @@ export async function startNamespace(answer: RequestListener) {
   const { certificate: cert, key } = authority.issue(['127.0.0.1'])
   const server = createServer({ key, cert }, answer)
   const namespaceEndpoint = `https://127.0.0.1:${await listen(server)}`
-  return { namespaceEndpoint, binding: { endpoints: { ca: authority.certificate } } }
+  /** Ends requests that have no answer: a receiver that closes would wait a second for their answers. */
+  const cut = () => server.closeAllConnections()
+  return { namespaceEndpoint, binding: { endpoints: { ca: authority.certificate } }, cut }
 }
 
 /** Metadata that receive from it by a key. */
@@ -104,7 +106,7 @@ export const bringsOnce =
 export async function scriptNamespace(script: Script) {
   const requests: NamespaceRequest[] = []
   const of = (operation: string) => requests.filter((request) => request.operation === operation)
-  const { namespaceEndpoint, binding } = await startNamespace(async (incoming, outgoing) => {
+  const { namespaceEndpoint, binding, cut } = await startNamespace(async (incoming, outgoing) => {
     const [, operation = ''] = /:(\w+)\?/.exec(incoming.url ?? '') ?? []
     const text = await readText(incoming)
     const lockTokens: string[] = text === '' ? [] : JSON.parse(text).lockTokens
@@ -123,5 +125,5 @@ export async function scriptNamespace(script: Script) {
     if (isCut) outgoing.destroy()
     else outgoing.writeHead(status, headers).end(body)
   })
-  return { requests, of, properties: pullByKey(namespaceEndpoint), endpoints: binding.endpoints }
+  return { requests, of, properties: pullByKey(namespaceEndpoint), endpoints: binding.endpoints, cut }
 }

@@ -7,7 +7,7 @@ import { brings, bringsOnce, openSide, type Script, scriptNamespace, settles } f
 
 type World = Awaited<ReturnType<typeof scriptNamespace>>
 
-async function open({ properties, endpoints }: World, onEvent: () => unknown = () => {}, more: object = {}) {
+async function open({ properties, endpoints, cut }: World, onEvent: () => unknown = () => {}, more: object = {}) {
   const handler = vi.fn(async () => {
     await onEvent()
   })
@@ -20,6 +20,7 @@ async function open({ properties, endpoints }: World, onEvent: () => unknown = (
     // Its clock stands still otherwise, and some of these namespaces never answer.
     await expect
       .poll(() => {
+        cut()
         opened.advance(600_000)
         return closed
       })
