@@ -1,4 +1,4 @@
-/** What a delivery is from its arrival to its end: how its events ended, and what is remembered of that. */
+/** The state of a delivery from its arrival to its end: how its events ended, and which outcomes are remembered. */
 import { AsyncResource } from 'node:async_hooks'
 import type { CancelTimer } from '../support/time/clock.ts'
 import { keepNewest } from '../support/work/work.ts'
@@ -31,7 +31,7 @@ export interface Delivery {
   settle(outcomes: readonly EventOutcome[], onKnown: (isTaken: boolean) => void): void
 }
 
-/** Memory that a waiting event takes beside its bytes. Without it a queue of tiny events would not be bounded. */
+/** Memory that a waiting event takes beside its bytes. If this memory did not count, a queue of tiny events would not be bounded. */
 const memberBytes = 300
 
 /** A delivery that is not settled, or whose bytes are still held: which events are to be begun, and how each has ended so far. */
@@ -46,10 +46,10 @@ export class OpenDelivery {
   /** Events without a final outcome. */
   #unended: number
   #isSettled = false
-  /** Who holds the bytes: the handler calls, and the sender until that is heard. */
+  /** How many hold the bytes: the handler calls, and the answer until the sender has got the answer. */
   #holders = 1
   readonly #timeout = new AbortController()
-  /** That of all its events. */
+  /** The signal of all events of the delivery. */
   readonly signal: AbortSignal = this.#timeout.signal
   #cancelTimeout: CancelTimer | undefined
   #cancelWait: CancelTimer | undefined
@@ -158,7 +158,7 @@ export class OpenDelivery {
     if (--this.#holders === 0) this.delivery.share.release()
   }
 
-  /** To be called in the context of the delivery, which is that of its dispatch. */
+  /** To be called in the context in which the delivery was dispatched. */
   keepContext(): void {
     this.#context ??= new AsyncResource('EventGridDelivery')
   }
@@ -170,10 +170,10 @@ export class OpenDelivery {
   }
 }
 
-/** Outcomes that are remembered; beyond it the oldest is forgotten. */
+/** Most outcomes that are remembered; one more, and the oldest outcome is forgotten. */
 const capacity = 10_000
 
-/** Remembers the last outcomes, and those whose sender is still to be heard. */
+/** Remembers the last outcomes, and the deliveries whose senders have not got the answer yet. */
 export function createKnownOutcomes() {
   const remembered = new Map<string, FinalOutcome>()
   const unheard = new Set<OpenDelivery>()

@@ -32,7 +32,7 @@ interface Call {
   readonly id: string
   readonly arrivedAt: number
   readonly signal: AbortSignal
-  /** The events that wait for the end of the call: that of the delivery that began it, then those of redeliveries that joined it. */
+  /** The events that wait for the end of the call: first the event that the call began with, then redeliveries that joined the call. */
   awaitedBy: { readonly delivery: OpenDelivery; readonly index: number }[]
 }
 
@@ -138,7 +138,7 @@ export class Dispatcher {
     open.begin(index)
     const { members, metadata, arrivedAt } = open.delivery
     const { signal } = open
-    // A handler may change the metadata, and another event of the batch must not see that.
+    // A handler may change the metadata, and another event of the batch must not see the change.
     const again = () => event.receive({ ...metadata }, signal)
     const received = event.receive(members.length === 1 ? metadata : { ...metadata }, signal)
     const { id } = received.cloudEvent
@@ -147,7 +147,7 @@ export class Dispatcher {
     callHandler(handler, received, again, this.#options, (outcome) => this.#onReturn(call, outcome))
   }
 
-  /** The handler has ended. After `signal` has aborted that says nothing: whoever still waits for it has the event handled anew. */
+  /** The handler has ended. After `signal` has aborted the end says nothing: for deliveries that still wait, the event is handled anew. */
   #onReturn(call: Call, outcome: CallOutcome): void {
     this.#running.splice(this.#running.indexOf(call), 1)
     const isLate = call.signal.aborted
@@ -215,7 +215,7 @@ export class Dispatcher {
     }
   }
 
-  /** A delivery that has had a turn before always finds room in the queue: its first wait bounded the number of these. */
+  /** A delivery that has had a turn before always finds room in the queue: the first wait has bounded the number of such deliveries. */
   #wait(open: OpenDelivery): void {
     if (!open.hadTurn) {
       if (this.#queue.size >= maxWaiting || !open.shrink()) {

@@ -2,13 +2,13 @@
 import { AsyncResource } from 'node:async_hooks'
 import type { Clock } from '../support/time/clock.ts'
 
-/** What a delivery occupies of the room, from the end of its head until nothing holds its bytes any more. */
+/** What one delivery occupies of the room, from the end of its head until nothing holds its bytes any more. */
 export interface Share {
-  /** Occupies more for the same delivery. False: there is no room for more. */
+  /** Occupies more for the same delivery. False: there is not that much room, and the share stays as it was. */
   grow(bytes: number): boolean
-  /** The bytes are here, and are so many. */
+  /** The body has arrived: the share is as large as the body from now on. */
   resize(bytes: number): void
-  /** Gives all of it back. May be called again. */
+  /** Gives the whole share back. A second call does nothing. */
   release(): void
 }
 
@@ -24,10 +24,10 @@ const maxWaiting = 1_000
 /** How long a delivery waits, in milliseconds, for room as for a free call of the handler. Event Grid gives up after 30 s. */
 export const maxWaitMs = 3_000
 
-/** @param most bytes. A delivery that is larger fits where nothing else is. */
+/** @param most bytes of all deliveries together. A larger delivery gets a share while no other delivery has one. */
 export function createRoom(most: number) {
   let used = 0
-  /** Those that wait for room, the first ones first. */
+  /** Deliveries that wait for room, the first ones first. */
   const queue = new Set<{ readonly bytes: number; readonly enter: (share: Share) => void }>()
   const whenFree = new Set<() => void>()
   const fits = (bytes: number) => used === 0 || used + bytes <= most
@@ -65,18 +65,18 @@ export function createRoom(most: number) {
   }
 
   return {
-    /** Takes a share, whether or not there is room: the bytes are here. */
+    /** Gives a share at once, whether or not there is room: for bytes that have arrived already. */
     occupy,
     /** Deliveries that wait. */
     waiting: () => queue.size,
     /** Bytes that are taken. */
     used: () => used,
     isFull: () => used >= most,
-    /** Calls back once, when it is not full. */
+    /** Calls back once: the next time that a share gets smaller and the room is not full. */
     whenFree: (callback: () => void) => void whenFree.add(callback),
     /**
      * Calls back once, in the asynchronous context of this call: with a share as soon as there is room and nobody waits, or with
-     * `undefined` after `maxWaitMs`, and at once where too many wait. Gives what ends the wait without a call.
+     * `undefined` after `maxWaitMs`, and at once where too many wait. Returns a function that ends the wait; `onEnd` is not called then.
      */
     enter(bytes: number, clock: Pick<Clock, 'setTimer'>, onEnd: (share: Share | undefined) => void): () => void {
       const isFree = queue.size === 0 && fits(bytes)
@@ -105,5 +105,5 @@ export function createRoom(most: number) {
   }
 }
 
-/** That of the process: all its listeners and receivers share it. */
+/** The room of the process, for all listeners and receivers in it. */
 export const processRoom: Room = createRoom(maxBytes)

@@ -15,24 +15,24 @@ import { allowedMethods, answerOptions, maxValidationBytes, type OptionsContext 
 import type { CredentialFault, Evidence, LogEvent } from './log-events.ts'
 import { type Answer, declaredLength, problemAnswer, refuseRepresentation, soleValue } from './request.ts'
 
-/** A final answer, and what the operator should learn of it. */
+/** A final answer, and the facts for the operator. */
 export interface GateRefusal {
   readonly answer: Answer
   readonly logEvent?: LogEvent | undefined
   /** The request has not proven that it comes from our event subscription. */
   readonly unproven?: boolean
-  /** Why its credential is not accepted, where that is the reason for the answer. */
+  /** Why the credential of the request is not accepted, where the answer is given for this reason. */
   readonly fault?: CredentialFault
   /** Unproven, yet no stranger's: a wrong token with one of our key ids, or a token that cannot be judged. */
   readonly mayBeOurs?: boolean
 }
 
-/** What the head decides: a final answer, or that the body is read, as what. */
+/** The decision by the head of a request: a final answer, or as what the body is read. */
 export type GateDecision =
   | ({ readonly kind: 'answer' } & GateRefusal)
   | { readonly kind: 'read'; readonly as: 'validation' | 'delivery' }
 
-/** What requests are decided by, before their bodies are read. */
+/** The state of the listener by which requests are decided, before their bodies are read. */
 export interface Gate extends OptionsContext {
   /** In lower case. */
   readonly eventSubscriptionName: string
@@ -43,7 +43,7 @@ export interface Gate extends OptionsContext {
   /** Does a delivery name a former event subscription whose deliveries are taken as well? */
   readonly namesFormer: (headers: IncomingHttpHeaders) => boolean
   readonly handler: CurrentHandler
-  /** When our own write of the event subscription succeeded (epoch milliseconds). Undefined: it has not yet. */
+  /** When our own write of the event subscription succeeded (epoch milliseconds). Undefined: no write has succeeded yet. */
   readonly subscriptionWrittenAt: () => number | undefined
   /** Epoch milliseconds. */
   readonly now: () => number
@@ -142,7 +142,7 @@ export function namesOurs(headers: IncomingHttpHeaders, eventSubscriptionName: s
   return hasValue(headers['aeg-subscription-name'], eventSubscriptionName)
 }
 
-/** Is it a delivery, and not a handshake? */
+/** Is a request a delivery, and not a part of a handshake? */
 export function isDelivery({ method, headers }: Pick<IncomingMessage, 'method' | 'headers'>): boolean {
   return method === 'POST' && !isValidation(headers)
 }
@@ -223,7 +223,7 @@ function createSharedTokenCheck(accepted: readonly DeliveryCredential[]): CheckC
   }
   return ({ [headerName]: presented }) => {
     if (typeof presented !== 'string') return absent
-    // It usually has one credential.
+    // The header usually has one credential.
     if (isOurs(presented)) return proven
     const credentials = splitDeliveryCredentials(presented)
     if (credentials.some(isOurs)) return proven

@@ -1,4 +1,4 @@
-/** What is said to whom: each request is answered once, and counted. */
+/** Answers of the listener: each request is answered once, and counted. */
 import type { FastifyReply } from 'fastify'
 import type { QuietLog } from '../core/logger.ts'
 import { scrub } from '../core/scrub.ts'
@@ -95,7 +95,7 @@ export function createAnswers(options: AnswersOptions) {
       foreignAt = now()
       onForeignDelivery?.()
     }
-    // Strangers must not be able to hold all connections: one that they have to open again is not theirs for ever.
+    // Strangers must not be able to hold all connections for ever: they have to open the connection again.
     const closes = unproven && isCrowded()
     if (isDelivery(request)) {
       countRefused(source, answer.status)
@@ -162,13 +162,10 @@ function whyRefused({ answer, logEvent, fault }: GateRefusal): string | undefine
   return fault ? `${logEvents[logEvent]}: ${fault.reason}` : logEvents[logEvent]
 }
 
-/** Lines of the log about what health has a reason of its own for. */
+/** Refusals for which health has a reason of its own. */
 const hasOwnReason: ReadonlySet<LogEvent> = new Set(['noHandler', 'foreign', 'foreignUnmanaged'])
 
-/**
- * Is it refused or put off by what is configured here, or by what runs here? Not by its own body, and not because too much comes at
- * once.
- */
+/** Does the refusal come from the configuration or the application here? Not from the body, and not because too much comes at once. */
 const isReasonOfOurs = ({ answer, logEvent }: GateRefusal): boolean => answer.status > 400 && logEvent !== 'noRoom'
 
 /** Numbers by the status of the answer. */

@@ -104,7 +104,7 @@ export function readBody(
   })
   body.on('end', () => end(null, joined(chunks, length)))
   const breakOff = () => {
-    // Each body is closed. An Error costs a fifth of a delivery, so it is made only for a body that has not ended.
+    // Each body is closed. An Error costs a fifth of a delivery, so only a body that has not ended gets an Error.
     if (!ended) end(new Error('the body was cut off'))
   }
   body.on('error', breakOff)
@@ -181,7 +181,7 @@ export function problemAnswer(
   return jsonAnswer(status, all, { title: STATUS_CODES[status] ?? 'Error', status, detail, ...members })
 }
 
-/** Bytes of an unread body. Below it, reading the rest is cheaper than a new connection. */
+/** Bytes of an unread body. A smaller body is cheaper to read than a new connection is to open. */
 const cheapBodyBytes = 65_536
 
 /** Sends an answer. `closes`: the connection ends with it. */
@@ -191,7 +191,7 @@ export function sendAnswer(reply: FastifyReply, { status, headers, body }: Answe
   const isLeft = !req.complete && (declaredLength(req.headers) ?? Number.POSITIVE_INFINITY) > cheapBodyBytes
   // Node loses what was sent at once behind a request for an upgrade.
   if (closes || isLeft || req.headers.upgrade !== undefined) reply.header('connection', 'close')
-  // Also where it is the status already: a redirect by a hook of the host would otherwise make it 302.
+  // Also where the reply has this status already: a redirect by a hook of the host would otherwise make the status 302.
   reply.code(status)
   for (const name in headers) reply.header(name, headers[name])
   void reply.send(body)

@@ -47,7 +47,7 @@ export interface RoutesOptions {
   readonly keepConnection: (socket: Socket) => void
 }
 
-/** What is known of a request whose body is read. */
+/** The admission of a request whose body is read. */
 type Admitted = { readonly as: 'validation' } | AdmittedDelivery
 
 interface AdmittedDelivery {
@@ -55,7 +55,7 @@ interface AdmittedDelivery {
   /** Milliseconds of a monotonic clock, when the head was there. */
   readonly arrivedAt: number
   readonly share: Share
-  /** The share is released by whoever has the body now. Until then it ends with the request. */
+  /** The dispatcher has the body, and releases the share. Before the body is handed over the end of the request releases the share. */
   isHandedOver: boolean
 }
 
@@ -84,7 +84,7 @@ export function createRoutes(options: RoutesOptions): FastifyPluginAsync {
       // The sender has gone while the credential was checked.
       if (raw.socket.destroyed) return
       let admission: AdmittedDelivery | undefined
-      // Before a byte of the body is read: bodies that are half there would keep each other out.
+      // Before a byte of the body is read: bodies of which a half has arrived would keep each other out.
       const leave = room.enter(declaredLength(headers) ?? gate.maxRequestBytes, clock, (share) => {
         if (!share) return answers.refuse(reply, noRoomRefusal)
         admission = { as: 'delivery', arrivedAt, share, isHandedOver: false }

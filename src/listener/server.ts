@@ -119,7 +119,7 @@ export function createServer({ limits, isOurPath, log, clock, onBadPath }: Serve
         waitedMs: maxCloseMs,
       })
     },
-    /** To be called with the connection of each request that has proof: it never makes room for others. */
+    /** To be called with the connection of each request that has proof: such a connection is never closed to make room for others. */
     keep: (socket: Socket) => void unproven.delete(socket),
     /** Whether more than half of the connections are taken. */
     isCrowded: () => closing.connections() > maxConnections / 2,
@@ -127,8 +127,8 @@ export function createServer({ limits, isOurPath, log, clock, onBadPath }: Serve
 }
 
 /**
- * Closes a connection whose bytes are not a valid request. An answer could be taken for that of a delivery that is still handled on the
- * same connection, so it is one that makes Event Grid try again (408, 431), or none.
+ * Closes a connection whose bytes are not a valid request. The sender could take an answer for the answer to a
+ * delivery that is still handled on this connection. So the answer makes Event Grid try again (408, 431), or there is none.
  */
 function closeBroken({ code = '' }: NodeJS.ErrnoException, socket: Socket, log: QuietLog): void {
   // Cut off by the sender.
@@ -222,7 +222,7 @@ export function refuseWithoutCodeGeneration(port: number): void {
   throw new BindingError('PORT_UNAVAILABLE', { what, fix: complaint.fix, details: { port, reason: 'EvalError' } })
 }
 
-/** What is wrong and what to do, by the system's code. */
+/** PORT_UNAVAILABLE with the fault and the remedy, by the system's code. */
 function portUnavailable(cause: unknown, host: string, port: number): BindingError {
   const reason = codeOf(cause) ?? ''
   const known: Readonly<Record<string, Pick<BindingErrorParts, 'what' | 'fix'>>> = {
