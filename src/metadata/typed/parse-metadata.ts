@@ -131,14 +131,16 @@ function withBareValues(found: readonly MetadataIssue[], { fields }: GivenFields
 /** Faults of reading that belong to no field. */
 const unnamed = ({ issues }: GivenFields) => issues.filter(({ field = '' }) => !findField(field))
 
-/** The issues in the order of the table, with what was written and where. */
+/** The issues in the order of the table, each once, with what was written and where. */
 function completed(issues: readonly MetadataIssue[], { fields }: GivenFields): readonly MetadataIssue[] {
   const order = ({ field }: MetadataIssue) => metadataFields.findIndex(({ name }) => name === field)
   const complete = issues.map((issue) => {
     const written = fields.get(issue.field ?? '')
     return written ? { value: written.shown, ...(written.at !== undefined && { at: written.at }), ...issue } : issue
   })
-  return complete.toSorted((one, other) => order(one) - order(other))
+  // A field that is given three times would be told twice.
+  const once = new Map(complete.map((issue) => [JSON.stringify([issue.field, issue.rule, issue.at]), issue]))
+  return [...once.values()].toSorted((one, other) => order(one) - order(other))
 }
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
