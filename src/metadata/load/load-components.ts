@@ -85,16 +85,12 @@ export async function loadComponents(
   checkValues('the options of loadComponents', options, loadOptions)
   const read = await readPaths(all)
   const files = readComponentFiles(read)
-  const { secrets = {}, appId, types = componentTypes } = options
+  const { secrets = {} } = options
   if (typeof secrets !== 'function') return componentsOf(files, sortRecord(secrets), options, read)
-  const references = referencesOf(takenDrafts(files, { types, appId }))
+  const references = referencesIn(files, options)
   const answers = new Map(await Promise.all(references.map(async (one) => [one, await secrets(one)] as const)))
-  return componentsOf(
-    files,
-    sortAnswers(references, (one) => answers.get(one)),
-    options,
-    read,
-  )
+  const given = sortAnswers(references, (one) => answers.get(one))
+  return componentsOf(files, given, options, read)
 }
 
 /**
@@ -105,12 +101,14 @@ export async function loadComponents(
 export function parseComponents(yamlText: string, options: ParseComponentsOptions = {}): readonly Component[] {
   if (typeof yamlText !== 'string') throw new TypeError('the YAML must be a text, not the bytes of a file')
   checkValues('the options of parseComponents', options, { file: isText, ...loadOptions })
-  const { file = '<text>', secrets = {}, appId, types = componentTypes } = options
+  const { file = '<text>', secrets = {} } = options
   const files = new Map([[file, readComponentFile(yamlText, file)]])
-  if (typeof secrets !== 'function') return componentsOf(files, sortRecord(secrets), options)
-  const references = referencesOf(takenDrafts(files, { types, appId }))
-  return componentsOf(files, sortAnswers(references, secrets), options)
+  const given = typeof secrets === 'function' ? sortAnswers(referencesIn(files, options), secrets) : sortRecord(secrets)
+  return componentsOf(files, given, options)
 }
+
+const referencesIn = (files: ComponentFiles, { types = componentTypes, appId }: CommonOptions) =>
+  referencesOf(takenDrafts(files, { types, appId }))
 
 function componentsOf(
   files: ComponentFiles,
@@ -119,11 +117,8 @@ function componentsOf(
   read?: PathsRead,
 ): readonly Component[] {
   const { env = process.env, appId, namespace, types = componentTypes, logger = silentLogger } = options
-  const loaded = loadFiles(
-    files,
-    { env, appId, namespace, types, given, words: wordsFor(given), forLibrary: true },
-    read,
-  )
+  const words = wordsFor(given)
+  const loaded = loadFiles(files, { env, appId, namespace, types, given, words, forLibrary: true }, read)
   for (const mistake of loaded.mistakes) logger.warn(mistake)
   for (const note of loaded.notes) logger.debug(note)
   const components = [...loaded.components.values()].map(({ component }) => component)

@@ -138,7 +138,7 @@ function completed(issues: readonly MetadataIssue[], { fields }: GivenFields): r
     const written = fields.get(issue.field ?? '')
     return written ? { value: written.shown, ...(written.at !== undefined && { at: written.at }), ...issue } : issue
   })
-  // Of a field that is given three times two entries are one too many.
+  // A field that is given three times would be told twice.
   const once = new Map(complete.map((issue) => [JSON.stringify([issue.field, issue.rule, issue.at]), issue]))
   return [...once.values()].toSorted((one, other) => order(one) - order(other))
 }

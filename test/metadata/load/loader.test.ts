@@ -322,6 +322,11 @@ describe('loadComponents', () => {
     expect(issues.every(({ at }) => at !== undefined)).toBe(true)
   })
 
+  it('takes a component without a fault that says ignoreErrors', () => {
+    const text = yaml('orders').replace('  metadata:', '  ignoreErrors: true\n  metadata:')
+    expect(parseComponents(text, { secrets })).toMatchObject([{ name: 'orders', ignoreErrors: true }])
+  })
+
   it.each(['"true"', '1', '[]'])('refuses ignoreErrors as %s', (value) => {
     const text = yaml('orders').replace('  metadata:', `  ignoreErrors: ${value}\n  metadata:`)
     expect(() => parseComponents(text, { secrets })).toThrow(/:6:\d+: spec\.ignoreErrors must be true or false/)

@@ -49,6 +49,16 @@ describe('required fields', () => {
     expect(names).toEqual(['tenantId', 'clientId', 'clientSecret', 'topicEndpoint'])
   })
 
+  it.each([
+    ['tenantId', 'a/b'],
+    ['clientSecret', 'ends with a line break\n'],
+  ])('judges %s for the output with topicAuthentication entra', (name, value) => {
+    const { tenantId, clientId, clientSecret } = sampleInput
+    const output = { topicEndpoint: 'https://t.example.com/api/events', topicAuthentication: 'entra' }
+    const issues = faults({ ...output, tenantId, clientId, clientSecret, [name]: value })
+    expect(issues).toMatchObject([{ field: name, rule: expect.stringMatching(/^must/) }])
+  })
+
   it('refuses plain http with topicAuthentication entra, together with all other faults', () => {
     const output = { topicEndpoint: 'HTTP://127.0.0.1:1', topicAuthentication: 'entra', topicSchema: 'x' }
     expect(faults({ ...sampleInput, ...output }).map(({ field, rule }) => [field, rule.split(':')[0]])).toEqual([

@@ -39,6 +39,10 @@ describe('names', () => {
   it.each([
     { name: 'in two letter cases', properties: { ...sampleInput, SCOPE: sampleInput.scope } },
     {
+      name: 'and once more, which is told once',
+      properties: { ...sampleInput, SCOPE: sampleInput.scope, Scope: sampleInput.scope },
+    },
+    {
       name: 'in two entries of a list',
       properties: [...Object.entries(sampleInput), ['scope', sampleInput.scope]].map(([name = '', value]) => ({
         name,

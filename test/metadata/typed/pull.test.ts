@@ -114,4 +114,11 @@ describe('pull delivery', () => {
       { field: 'handshakePort', rule },
     ])
   })
+
+  it('does not judge the values of the fields of push', () => {
+    expect(faults({ ...samplePull, handshakePort: '0', topicEndpoint: 'x' })).toMatchObject([
+      { field: 'accessKey' },
+      { field: 'topicEndpoint' },
+    ])
+  })
 })
