@@ -174,7 +174,9 @@ export class Dispatcher {
   #isKnown(open: OpenDelivery, index: number, event: DeliveryEvent): boolean {
     const { now, handlerTimeoutMs } = this.#options
     const since = now() - joinTimeouts * handlerTimeoutMs
-    const call = this.#running.find((one) => one.arrivedAt > since && one.event.digest === event.digest)
+    const isSame = (one: Call) => one.arrivedAt > since && one.event.digest === event.digest
+    // Whoever stops the dispatcher waits for the deliveries that were there before, no longer.
+    const call = this.#stopped ? undefined : this.#running.find(isSame)
     if (!call) {
       const before = this.#known.find(event.digest)
       if (before) this.#end(open, index, before)

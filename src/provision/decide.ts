@@ -4,6 +4,7 @@ import { showUrl } from '../metadata/fields/addresses.ts'
 import { resetToDefault, type Setting } from '../metadata/fields/field.ts'
 import { type NamespaceTopicId, resourceType, type Scope } from '../metadata/fields/scope.ts'
 import type { AdvancedFilter } from '../metadata/fields/subscription-settings.ts'
+import type { SubscriptionSettings } from '../metadata/typed/metadata.ts'
 import { isRecord, type UnknownRecord } from '../support/text/json-text.ts'
 import {
   canonicalRecord,
@@ -110,15 +111,16 @@ function clears(before: unknown, after: unknown): boolean {
 /** The fields that differ between two canonical forms, down to a plain value or one delivery attribute. */
 function changesBetween(before: UnknownRecord, after: UnknownRecord, path: readonly string[] = []): FieldChange[] {
   return differingNames(before, after).flatMap((name) => {
-    const [one, other] = [before[name], after[name]]
+    const [was, becomes] = [before[name], after[name]]
     const at = [...path, name]
-    const isLeaf = path.at(-1) === 'deliveryAttributeMappings' || !(isRecord(one ?? other) && isRecord(other ?? one))
-    if (!isLeaf) return changesBetween(isRecord(one) ? one : {}, isRecord(other) ? other : {}, at)
-    const shown = (value: unknown) => (isSecret(one) || isSecret(other) ? '(redacted)' : showPlain(name, value))
+    const isLeaf =
+      path.at(-1) === 'deliveryAttributeMappings' || !(isRecord(was ?? becomes) && isRecord(becomes ?? was))
+    if (!isLeaf) return changesBetween(isRecord(was) ? was : {}, isRecord(becomes) ? becomes : {}, at)
+    const shown = (value: unknown) => (isSecret(was) || isSecret(becomes) ? '(redacted)' : showPlain(name, value))
     return {
       field: at.join('.'),
-      ...(one !== undefined && { before: shown(one) }),
-      ...(other !== undefined && { after: shown(other) }),
+      ...(was !== undefined && { before: shown(was) }),
+      ...(becomes !== undefined && { after: shown(becomes) }),
     }
   })
 }
@@ -201,9 +203,21 @@ export function standingFilters(
 ): unknown {
   return mapSetting(setting, (wanted) =>
     wanted.map(
-      (one) => existing.find((stands) => isDeepStrictEqual(comparable(stands, one), comparable(one, one))) ?? one,
+      (filter) =>
+        existing.find((stands) => isDeepStrictEqual(comparable(stands, filter), comparable(filter, filter))) ?? filter,
     ),
   )
+}
+
+/** The filter of an event subscription outside of namespaces: that of the metadata over the existing one. */
+export function mergeFilter(
+  { includedEventTypes, subjectBeginsWith, subjectEndsWith, advancedFilters }: Partial<SubscriptionSettings>,
+  existing: SubscriptionProperties['filter'],
+  resets: 'apply' | 'ignore',
+): Record<string, unknown> {
+  const standing = standingFilters(advancedFilters, existing?.advancedFilters)
+  const filters = { includedEventTypes, subjectBeginsWith, subjectEndsWith, advancedFilters: standing }
+  return withSettings(existing, filters, resets)
 }
 
 /** The members of a filter that another one has too, as they compare. */
@@ -222,7 +236,7 @@ export interface SubscriptionPlace {
   readonly listsOthers: boolean
 }
 
-/** Its resource id. */
+/** The resource id of an event subscription. */
 export const subscriptionIdOf = ({ listPath, name }: SubscriptionPlace): string => `${listPath}/${name}`
 
 /**

@@ -3,8 +3,8 @@ import { ArmFailureError } from '../azure/read-failure.ts'
 import { untilHandshake } from '../azure/refusals/resource-manager-refusal.ts'
 import type { Arm, CallLimits } from './arm.ts'
 import { asPermitted, type Detail, type LookedUp, lookUp } from './arm-subscription.ts'
-import { type Asked, isDelivering, type ProvisionHow, type ProvisionTarget, repeatAttempts } from './attempts.ts'
-import { decideUpsert, subscriptionIdOf, type Upsert, type WantedSubscription } from './decide.ts'
+import { type Attempt, isDelivering, type ProvisionTarget, type ProvisionTask, repeatAttempts } from './attempts.ts'
+import { decideUpsert, type FieldChange, subscriptionIdOf, type Upsert, type WantedSubscription } from './decide.ts'
 import { isChanging, type SubscriptionProperties, webHookOf } from './values.ts'
 
 /** How a check ended. */
@@ -21,46 +21,77 @@ export interface SubscriptionCheck {
  *
  * @throws BindingError as {@link upsertSubscriptions}; TIMEOUT where one does not exist in time
  */
-export async function checkSubscriptions(target: ProvisionTarget, how: ProvisionHow): Promise<SubscriptionCheck> {
+export async function checkSubscriptions(target: ProvisionTarget, task: ProvisionTask): Promise<SubscriptionCheck> {
   const { wanted, input } = target
-  async function checkAll({ read }: Asked): Promise<SubscriptionCheck> {
+  async function checkAll({ read, readHost }: Attempt): Promise<SubscriptionCheck> {
     const problems: string[] = []
-    for (const one of wanted) {
-      const existing = await read(one, 'plain')
-      how.onLook?.({ delivers: existing !== undefined && isDelivering(existing, one), lacksCredential: false })
-      if (!existing) throw notThere(one)
-      const problem = differenceOf(one.assumeHidden(existing), one)
+    for (const subscription of wanted) {
+      const existing = await read(subscription, 'plain')
+      task.onLook?.({
+        delivers: existing !== undefined && isDelivering(existing, subscription),
+        lacksCredential: false,
+      })
+      if (!existing) throw notThere(subscription)
+      const problem = differenceOf(subscription.assumeHidden(existing), subscription)
       if (problem !== undefined) problems.push(problem)
     }
-    how.logger.info(`the event subscription ${input.eventSubscriptionName} exists`, {
+    task.logger.info(`the event subscription ${input.eventSubscriptionName} exists`, {
       scope: wanted.at(-1)?.place.sourceId,
     })
+    await readHost()
     return { action: 'found', ...(problems.length > 0 && { problem: problems.join('; ') }) }
   }
-  return repeatAttempts<SubscriptionCheck>(target, how, checkAll, () => ({ action: 'notPermitted' }))
+  return repeatAttempts<SubscriptionCheck>(target, task, checkAll, { action: 'notPermitted' })
 }
 
-/** A decision about one event subscription, and its resource id. */
-export interface Plan {
+/** What {@link upsertSubscriptions} would do with one event subscription. Holds no secret. */
+export interface PlannedSubscription {
+  /** The resource id of the event subscription. */
   readonly id: string
-  readonly upsert: Upsert
-  /** The client may not read what a plain read hides, which counts as wanted then. */
-  readonly isPlain: boolean
+  /** `wait`: somebody changes it at the moment. `refuse`: it must not be written, see `because` and `fix`. */
+  readonly action: Upsert['action']
+  /** Why, as a clause; absent with `keep`. */
+  readonly because?: string
+  readonly fix?: string
+  /** Empty with `keep`, `wait` and `refuse`. */
+  readonly changes: readonly FieldChange[]
+  /** What a write would take from somebody, and what could not be compared, a sentence each. */
+  readonly warnings: readonly string[]
 }
 
-/** Reads the event subscriptions and decides, and writes nothing. @throws BindingError as {@link upsertSubscriptions} */
-export async function planSubscriptions(target: ProvisionTarget, how: ProvisionHow): Promise<readonly Plan[]> {
+const notCompared =
+  'the query of the URL and secret delivery attributes are not compared, because this client may not read them'
+
+/**
+ * Reads the event subscriptions and decides, and writes nothing. One entry for push; for pull the Queue event subscription, then the one
+ * that forwards from another scope, if there is one.
+ *
+ * @throws BindingError as {@link upsertSubscriptions}
+ */
+export async function planSubscriptions(
+  target: ProvisionTarget,
+  task: ProvisionTask,
+): Promise<readonly PlannedSubscription[]> {
   const { wanted } = target
-  async function planAll({ read }: Asked): Promise<readonly Plan[]> {
-    const plans: Plan[] = []
-    for (const one of wanted) {
-      const { found, isPlain } = await asPermitted((detail) => read(one, detail))
-      const existing = found && isPlain ? one.assumeHidden(found) : found
-      plans.push({ id: subscriptionIdOf(one.place), upsert: decideUpsert(existing, one), isPlain })
+  async function planAll({ read }: Attempt): Promise<readonly PlannedSubscription[]> {
+    const plans: PlannedSubscription[] = []
+    for (const subscription of wanted) {
+      const { found, isPlain } = await asPermitted((detail) => read(subscription, detail))
+      const existing = found && isPlain ? subscription.assumeHidden(found) : found
+      plans.push(planOf(subscription, decideUpsert(existing, subscription), isPlain ? [notCompared] : []))
     }
     return plans
   }
-  return repeatAttempts({ ...target, host: undefined }, how, planAll)
+  return repeatAttempts(target, task, planAll)
+}
+
+/** A decision without what it would write, which holds secrets. */
+function planOf({ place }: WantedSubscription, upsert: Upsert, warnings: readonly string[]): PlannedSubscription {
+  const plan = { id: subscriptionIdOf(place), changes: [], warnings }
+  if (upsert.action === 'keep' || upsert.action === 'refuse') return { ...plan, ...upsert }
+  if (upsert.action === 'wait') return { ...plan, action: 'wait', because: `it is ${upsert.state}` }
+  const { action, because, changes } = upsert
+  return { ...plan, action, because, changes, warnings: [...upsert.warnings, ...warnings] }
 }
 
 /** What a poll of the event subscriptions finds. `problem` is a clause without a secret. */
@@ -82,12 +113,12 @@ export async function inspectSubscriptions(
   detail: Detail,
 ): Promise<SubscriptionFinding> {
   const limits = { signal, deadline: Number.POSITIVE_INFINITY }
-  for (const one of wanted) {
-    const look = await lookAsPermitted(arm, one, limits, detail)
+  for (const subscription of wanted) {
+    const look = await lookAsPermitted(arm, subscription, limits, detail)
     if (look.kind === 'missing') return look
     onFound?.(look.properties)
-    const problem = differenceOf(look.properties, one)
-    const lacksCredential = isDelivering(look.properties, one) && one.lacksCredential(look.properties)
+    const problem = differenceOf(look.properties, subscription)
+    const lacksCredential = isDelivering(look.properties, subscription) && subscription.lacksCredential(look.properties)
     if (problem !== undefined) return { kind: 'changed', problem, lacksCredential }
   }
   return { kind: 'intact' }
@@ -96,17 +127,18 @@ export async function inspectSubscriptions(
 /** Where what ARM hides may not be read, it counts as wanted. */
 async function lookAsPermitted(
   arm: Arm,
-  one: WantedSubscription,
+  subscription: WantedSubscription,
   limits: CallLimits,
   detail: Detail,
 ): Promise<LookedUp> {
-  const ask = (asked: Detail) => lookUp(arm, one.place, limits, asked)
+  const ask = (asked: Detail) => lookUp(arm, subscription.place, limits, asked)
   const { found, isPlain } = detail === 'whole' ? await asPermitted(ask) : { found: await ask(detail), isPlain: true }
   if (found.kind === 'missing' || !isPlain) return found
-  return { kind: 'found', properties: one.assumeHidden(found.properties) }
+  return { kind: 'found', properties: subscription.assumeHidden(found.properties) }
 }
 
-function awayFrom(existing: SubscriptionProperties, wanted: WantedSubscription): string | undefined {
+/** Why it delivers nothing here, as a clause; `undefined` where it does, and while somebody changes it. */
+function whyNotDelivering(existing: SubscriptionProperties, wanted: WantedSubscription): string | undefined {
   if (isChanging(existing)) return undefined
   const { provisioningState: state = 'Succeeded' } = existing
   if (state === 'Succeeded') return wanted.awayFrom(existing)
@@ -115,8 +147,8 @@ function awayFrom(existing: SubscriptionProperties, wanted: WantedSubscription):
 }
 
 function differenceOf(existing: SubscriptionProperties, wanted: WantedSubscription): string | undefined {
-  const away = awayFrom(existing, wanted)
-  if (away !== undefined) return away
+  const why = whyNotDelivering(existing, wanted)
+  if (why !== undefined) return why
   // A setting that goes back to its default may be shown in words.
   const upsert = decideUpsert(existing, wanted, 'ignore')
   return 'because' in upsert ? upsert.because : undefined

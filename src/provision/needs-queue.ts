@@ -7,6 +7,7 @@ import type { UnknownRecord } from '../support/text/json-text.ts'
 import {
   blobDestination,
   mapSetting,
+  mergeFilter,
   placeAt,
   placeOfQueue,
   replacedDestination,
@@ -100,7 +101,6 @@ function subjectFilter(operatorType: string, setting: Setting<string> | undefine
 
 function wantedForwarding(pull: PullMetadata, scope: NonNullable<PullMetadata['forwardedScope']>): WantedSubscription {
   const { namespaceTopic, settings, replaceDestination, eventSubscriptionName } = pull
-  const { includedEventTypes, subjectBeginsWith, subjectEndsWith, advancedFilters } = settings
   return {
     ...withoutSecrets,
     place: placeAt(scope, eventSubscriptionName),
@@ -125,17 +125,11 @@ function wantedForwarding(pull: PullMetadata, scope: NonNullable<PullMetadata['f
       const standing = destinationOf(existing)
       const kept = standing?.endpointType === 'NamespaceTopic' ? standing : undefined
       const properties = { ...kept?.properties, resourceId: namespaceTopic.id }
-      const filters = {
-        includedEventTypes,
-        subjectBeginsWith,
-        subjectEndsWith,
-        advancedFilters: standingFilters(advancedFilters, existing.filter?.advancedFilters),
-      }
       return withoutNothing({
         ...others,
         ...withDestination(existing, { ...kept, endpointType: 'NamespaceTopic', properties }),
         eventDeliverySchema: 'CloudEventSchemaV1_0',
-        filter: withSettings(others.filter, filters, resets),
+        filter: mergeFilter(settings, existing.filter, resets),
       })
     },
   }

@@ -6,9 +6,9 @@ import type { UnknownRecord } from '../support/text/json-text.ts'
 import {
   blobDestination,
   mapSetting,
+  mergeFilter,
   placeAt,
   replacedDestination,
-  standingFilters,
   type WantedSubscription,
   withSettings,
 } from './decide.ts'
@@ -96,17 +96,10 @@ function merge(
   const attributes = (webHook?.deliveryAttributeMappings ?? []).filter((attribute) => !isOurAttribute(attribute))
   if (ours !== undefined) attributes.push(ourAttribute(mergeCredentials(credentialsOf(webHook), ours).value))
   const { maxEventsPerBatch, preferredBatchSizeInKilobytes } = settings
-  const { includedEventTypes, subjectBeginsWith, subjectEndsWith, advancedFilters, labels } = settings
-  const filters = {
-    includedEventTypes,
-    subjectBeginsWith,
-    subjectEndsWith,
-    advancedFilters: standingFilters(advancedFilters, existing.filter?.advancedFilters),
-  }
-  const filter = withSettings(others.filter, filters, resets)
+  const filter = mergeFilter(settings, existing.filter, resets)
   if (areAllEventTypes(filter.includedEventTypes)) delete filter.includedEventTypes
   return withoutNothing({
-    ...withSettings(others, { labels }, resets),
+    ...withSettings(others, { labels: settings.labels }, resets),
     ...withDestination(existing, {
       ...(webHook && destinationOf(existing)),
       endpointType: 'WebHook',

@@ -2,22 +2,25 @@
 import { ArmFailureError, readFailure } from '../azure/read-failure.ts'
 import { BindingError } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
-import { backOff } from '../support/time/back-off.ts'
 import { pause, type SteadyClock, withLimit } from '../support/time/clock.ts'
+import { backOff } from '../support/work/work.ts'
 import { type CallLimits, pauseWithin } from './arm.ts'
 import { writeSubscription } from './arm-subscription.ts'
-import {
-  type Asked,
-  isDelivering,
-  type ProvisionHow,
-  type ProvisionTarget,
-  repeatAttempts,
-  type UpsertOutcome,
-  type WriteAction,
-} from './attempts.ts'
+import { type Attempt, isDelivering, type ProvisionTarget, type ProvisionTask, repeatAttempts } from './attempts.ts'
 import { decideUpsert, type WantedSubscription, type Write } from './decide.ts'
 import { type AskedEndpoint, type EndpointAnswer, isServed } from './handshake.ts'
-import { type SubscriptionProperties, works } from './values.ts'
+import { isProvisioned, type SubscriptionProperties } from './values.ts'
+
+type WriteAction = 'created' | 'patched' | 'replaced'
+
+export interface UpsertOutcome {
+  /** `notPermitted`: the client may not read or write the event subscription, which is used as it stands. */
+  readonly action: 'kept' | 'notPermitted' | WriteAction
+  /** When our own write was provisioned, in ms since 1970; absent where nothing was written. */
+  readonly wroteAt?: number
+  /** A sentence where the event subscription was written though the endpoint could not be asked. */
+  readonly unreached?: string
+}
 
 /**
  * Creates the event subscriptions, or changes them to what the metadata asks for: reads, decides, writes if necessary, waits
@@ -27,21 +30,22 @@ import { type SubscriptionProperties, works } from './values.ts'
  * SUBSCRIPTION_REJECTED, HANDSHAKE_FAILED (also at the end of the time, if the last failure was a handshake), TIMEOUT
  * (its cause is the last failure) or ABORTED
  */
-export async function upsertSubscriptions(target: ProvisionTarget, how: ProvisionHow): Promise<UpsertOutcome> {
+export async function upsertSubscriptions(target: ProvisionTarget, task: ProvisionTask): Promise<UpsertOutcome> {
   const { wanted, input } = target
-  const upserts = wanted.map((one) => createUpsert(target, one, how))
-  async function upsertAll(asked: Asked, attempt: number): Promise<UpsertOutcome> {
+  const upserts = wanted.map((subscription) => createUpsert(target, subscription, task))
+  async function upsertAll(attempt: Attempt, count: number): Promise<UpsertOutcome> {
     let outcome: UpsertOutcome = { action: 'kept' }
     for (const upsertOne of upserts) {
-      const own = await upsertOne(asked)
+      const own = await upsertOne(attempt)
       if (outcome.action === 'kept') outcome = own
     }
     const scope = wanted.at(-1)?.place.sourceId
     const what = `the event subscription ${input.eventSubscriptionName} is provisioned: ${outcome.action}`
-    how.logger.info(what, { scope, attempt })
+    task.logger.info(what, { scope, attempt: count })
+    await attempt.readHost()
     return outcome
   }
-  return repeatAttempts<UpsertOutcome>(target, how, upsertAll, () => ({ action: 'notPermitted' }))
+  return repeatAttempts<UpsertOutcome>(target, task, upsertAll, { action: 'notPermitted' })
 }
 
 /** Longest first pause, and longest pause of all, between two reads while somebody else changes the event subscription. */
@@ -56,17 +60,17 @@ const written = { create: 'created', patch: 'patched', replace: 'replaced' } as 
 function createUpsert(
   { arm, input, endpoint }: ProvisionTarget,
   wanted: WantedSubscription,
-  { logger, clock, random, onLook, onAnswer }: ProvisionHow,
-): (asked: Asked) => Promise<UpsertOutcome> {
+  { logger, clock, random, onLook, onAnswer }: ProvisionTask,
+): (attempt: Attempt) => Promise<UpsertOutcome> {
   const { eventSubscriptionName: name } = input
   const { place } = wanted
   /** The write that took effect, or may have; the creation where there were more. */
   let wrote: WriteAction | undefined
-  let isProvisioned = false
+  let isWritten = false
   let unreached: string | undefined
   const outcome = (): UpsertOutcome =>
     wrote ? { action: wrote, wroteAt: clock.now(), ...(unreached !== undefined && { unreached }) } : { action: 'kept' }
-  const take = (answer: EndpointAnswer) => onAnswer?.(isServed(answer))
+  const heard = (answer: EndpointAnswer) => onAnswer?.(isServed(answer))
 
   /** Reads, decides, asks the endpoint, reads and decides again, writes at once, and reads. */
   return async function upsertOne({ limits, read, waits }) {
@@ -76,7 +80,7 @@ function createUpsert(
       const delivers = existing !== undefined && isDelivering(existing, wanted)
       const lacksOurs = delivers && wanted.lacksCredential(existing)
       onLook?.({ delivers, lacksCredential: lacksOurs })
-      const upsert = decideUpsert(existing, wanted, isProvisioned ? 'ignore' : 'apply')
+      const upsert = decideUpsert(existing, wanted, isWritten ? 'ignore' : 'apply')
       if (upsert.action === 'keep') {
         const state = writes > 0 ? 'now, read again, as the metadata asks' : 'as the metadata asks; nothing is written'
         logger.debug(`the event subscription ${name} is ${state}`)
@@ -88,17 +92,17 @@ function createUpsert(
       }
       if (upsert.action === 'wait') {
         // Somebody's change needs a handshake, which has to reach a replica that is ready: perhaps this one.
-        if (endpoint && lacksOurs) take(await askOnce(endpoint, clock, limits.signal))
+        if (endpoint && lacksOurs) heard(await askOnce(endpoint, clock, limits.signal))
         await untilChanged(upsert.state, reads, limits)
         hasConsent = false
         continue
       }
       if (writes === maxWrites) return overwritten(existing, upsert)
-      if (endpoint && existing && works(existing) && !hasConsent) {
+      if (endpoint && existing && isProvisioned(existing) && !hasConsent) {
         const { because } = upsert
         const { subscriptionTimeoutMs: timeoutMs } = input
         const about = { endpoint, eventSubscriptionName: name, because, mayWait: lacksOurs, timeoutMs }
-        unreached = await askBeforeWrite({ ...about, onAnswer: take, onWait: waits, limits, logger, clock })
+        unreached = await askBeforeWrite({ ...about, onAnswer: heard, onWait: waits, limits, logger, clock })
         hasConsent = true
         // The question took a second or more: what somebody wrote meanwhile has to be seen before the write.
         continue
@@ -118,7 +122,7 @@ function createUpsert(
 
   /** Somebody else writes the same event subscription. A third write would only prolong the contest. */
   function overwritten(existing: SubscriptionProperties | undefined, { because }: Write): UpsertOutcome {
-    if (!existing || !works(existing) || wanted.lacksCredential(existing)) {
+    if (!existing || !isProvisioned(existing) || wanted.lacksCredential(existing)) {
       const message = `somebody else changes the event subscription ${name} at the same time: ${because}`
       throw new ArmFailureError({ kind: 'canceled', message })
     }
@@ -140,7 +144,7 @@ function createUpsert(
     try {
       await writeSubscription(arm, place, { method: action === 'patch' ? 'PATCH' : 'PUT', properties }, limits)
       remember()
-      isProvisioned = true
+      isWritten = true
     } catch (error) {
       const { kind, status } = readFailure(error, clock.now())
       const isRefused = status !== undefined && kind !== 'lost'

@@ -171,7 +171,7 @@ const changing: ReadonlySet<string | undefined> = new Set(['Creating', 'Updating
 export const isChanging = ({ provisioningState }: SubscriptionProperties): boolean => changing.has(provisioningState)
 
 /** Whether the event subscription delivers and no change is under way, so that a write could break its deliveries. */
-export const works = ({ provisioningState: state }: SubscriptionProperties): boolean =>
+export const isProvisioned = ({ provisioningState: state }: SubscriptionProperties): boolean =>
   state === undefined || state === 'Succeeded'
 
 /** Whether Event Grid delivers now. During a change Event Grid delivers by the settings from before. */
@@ -248,7 +248,7 @@ export function canonicalSubscription(properties: UnknownRecord): UnknownRecord 
   return canonicalRecord({ ...rest, ...schema })
 }
 
-/** The same of any record within one. */
+/** Any record within an event subscription, in the form in which records compare. */
 export function canonicalRecord(record: UnknownRecord): UnknownRecord {
   const { endpointBaseUrl, endpointUrl = endpointBaseUrl, ...others } = record
   // The base URL is what ARM shows where it hides the URL.

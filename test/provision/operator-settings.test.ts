@@ -2,9 +2,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { connectNamespace, connectSubscription } from '../../src/binding/upkeep/subscription-control.ts'
 import { silentLogger } from '../../src/core/logger.ts'
 import { parseMetadata } from '../../src/metadata/typed/parse-metadata.ts'
-import { planProvision, provisionOnce } from '../../src/sidecar/shared/provision-once.ts'
 import { tryWorlds } from '../support/random-worlds.ts'
 import { startKeepingArm } from './keeping-arm.ts'
 
@@ -177,9 +177,9 @@ async function openWrites() {
   const arm = await startKeepingArm()
   const options = {
     ...{ endpoints: { resourceManager: arm.url, ca: arm.ca }, logger: silentLogger },
-    signal: new AbortController().signal,
     hostCredential: { getToken: async () => ({ token: 't', expiresOnTimestamp: Date.now() + 3_600_000 }) },
   }
+  const task = { patience: 'timeout', signal: new AbortController().signal } as const
   async function write(given: Readonly<Record<string, Node>>, components: readonly Component[]) {
     // As ARM would send it.
     const standing: Readonly<Record<string, Node>> = JSON.parse(JSON.stringify(given))
@@ -187,13 +187,14 @@ async function openWrites() {
     const ours = new Set<string>(['destination.properties.resourceId', 'endpointUrl'])
     for (const { fields, sets } of components) {
       for (const name of sets) ours.add(name)
-      const sides = parseMetadata(fields, { credentialGiven: true })
-      const foretold = (await planProvision(sides, options)).flatMap(({ changes }) => changes)
+      const { push, pull } = parseMetadata(fields, { credentialGiven: true })
+      const control = push ? connectSubscription({ ...options, input: push }) : pull && connectNamespace(pull, options)
+      const foretold = ((await control?.plan(task)) ?? []).flatMap(({ changes }) => changes)
       // What a rehearsal shows as gone is something that the component itself sets.
       const gone = foretold.flatMap(({ field, after }) => (after === undefined ? [field] : []))
       const own = [...ours, tokenAttribute]
       expect(gone.filter((field) => !own.some((suffix) => field.endsWith(suffix)))).toEqual([])
-      await provisionOnce(sides, options)
+      await control?.upsert(task)
     }
     return Object.keys(standing).flatMap((path) => lost(standing[path], arm.standing(path), ours))
   }

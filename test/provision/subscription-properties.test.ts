@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { isActive, isChanging, readSubscriptionProperties, withoutNothing, works } from '../../src/provision/values.ts'
+import {
+  isActive,
+  isChanging,
+  isProvisioned,
+  readSubscriptionProperties,
+  withoutNothing,
+} from '../../src/provision/values.ts'
 
 describe('readSubscriptionProperties', () => {
   it.each([undefined, '<html>', {}, { properties: [] }])('sees no event subscription in %j', (answer) => {
@@ -62,7 +68,7 @@ it.each([
   { state: 'AwaitingManualAction', is: { changing: false, working: false, active: false } },
 ])('knows what delivers, and what somebody changes: $state', ({ state, is }) => {
   const existing = { provisioningState: state }
-  expect({ changing: isChanging(existing), working: works(existing), active: isActive(existing) }).toEqual(is)
+  expect({ changing: isChanging(existing), working: isProvisioned(existing), active: isActive(existing) }).toEqual(is)
 })
 
 describe('withoutNothing', () => {

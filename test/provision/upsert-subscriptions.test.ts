@@ -5,7 +5,7 @@ import { resetToDefault } from '../../src/metadata/fields/field.ts'
 import { parseScope } from '../../src/metadata/fields/scope.ts'
 import type { PushMetadata, SubscriptionSettings } from '../../src/metadata/typed/metadata.ts'
 import { connectArm } from '../../src/provision/arm.ts'
-import type { FailedAttempt, ProvisionHow } from '../../src/provision/attempts.ts'
+import type { FailedAttempt, ProvisionTask } from '../../src/provision/attempts.ts'
 import { failureContext } from '../../src/provision/failure-context.ts'
 import { wantedWebHook } from '../../src/provision/needs-webhook.ts'
 import { upsertSubscriptions } from '../../src/provision/upsert.ts'
@@ -49,7 +49,7 @@ function virtualTime() {
   }
 }
 
-type Changes = Partial<ProvisionHow> & { readonly input?: PushMetadata }
+type Changes = Partial<ProvisionTask> & { readonly input?: PushMetadata }
 
 async function start(
   options: Changes & {
@@ -79,7 +79,7 @@ async function start(
     const wanted = [wantedWebHook(input)]
     const context = () => failureContext(input, arm.url)
     return upsertSubscriptions(
-      { arm: connected, input, wanted, context, worksWithout: false },
+      { arm: connected, input, wanted, context, receivesWithoutRights: false },
       {
         ...{ signal: new AbortController().signal, logger, patience: 'timeout', clock: time, random: () => 0.5 },
         onAttempt: (each) => failed.push(each),

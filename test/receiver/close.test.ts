@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { type EventHandler, RejectEvent } from '../../src/index.ts'
+import { order } from '../support/open-pull.ts'
 import { bringsOnce, openSide, type Script, scriptNamespace } from './scripted-namespace.ts'
 
 /** A side with these events under way, whose handler has a second, closed while the handler runs. */
@@ -80,4 +81,30 @@ it('waits for a settlement without an answer for five seconds, and says what bec
   side.advance(1)
   await side.closed
   await expect.poll(() => side.log.text()).toContain('an event could not be settled (acknowledge)')
+})
+
+it('releases what an open receive still brings, also while a handler call of the same event runs', async () => {
+  const [brought, handled] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const body = (lockToken: string, deliveryCount: number) =>
+    JSON.stringify({ value: [{ brokerProperties: { lockToken, deliveryCount }, event: order('one') }] })
+  const world = await scriptNamespace(async ({ operation, index }) => {
+    if (operation !== 'receive') return null
+    if (index === 0) return { body: body('first', 1) }
+    await brought.promise
+    return { body: body('second', 2) }
+  })
+  const opened = await openSide({ ...world.properties, handlerTimeout: '1s' }, world.endpoints, () => {
+    handled.resolve()
+    return new Promise(() => {})
+  })
+  await handled.promise
+  await expect.poll(() => world.of('receive')).toHaveLength(2)
+  const closed = opened.side.close(new AbortController().signal)
+  opened.advance(500)
+  brought.resolve()
+  await expect.poll(() => world.of('release').flatMap(({ lockTokens }) => lockTokens)).toEqual(['second'])
+  opened.advance(500)
+  await closed
+  expect(world.of('release').flatMap(({ lockTokens }) => lockTokens)).toEqual(['second', 'first'])
+  expect(opened.pending()).toBe(0)
 })

@@ -15,17 +15,17 @@ import {
 } from '../../core/telemetry.ts'
 import type { EitherInput, PullMetadata, PushMetadata } from '../../metadata/typed/metadata.ts'
 import { connectArm } from '../../provision/arm.ts'
-import type { ProvisionHow, ProvisionTarget, UpsertOutcome } from '../../provision/attempts.ts'
+import type { ProvisionTarget, ProvisionTask } from '../../provision/attempts.ts'
 import { failureContext, pullFailureContext } from '../../provision/failure-context.ts'
 import { createEndpointQuestion } from '../../provision/handshake.ts'
 import { checkSubscriptions, inspectSubscriptions, planSubscriptions } from '../../provision/look.ts'
 import { wantedForPull } from '../../provision/needs-queue.ts'
 import { declaredAttributes, wantedWebHook } from '../../provision/needs-webhook.ts'
-import { upsertSubscriptions } from '../../provision/upsert.ts'
+import { type UpsertOutcome, upsertSubscriptions } from '../../provision/upsert.ts'
 import { systemClock } from '../../support/time/clock.ts'
 import type { SideOptions } from '../side.ts'
 
-type Task = Pick<ProvisionHow, 'patience' | 'signal' | 'onAttempt' | 'onLook' | 'onAnswer' | 'onWait'>
+type Task = Pick<ProvisionTask, 'patience' | 'signal' | 'onAttempt' | 'onLook' | 'onAnswer' | 'onWait'>
 
 export type SubscriptionControl = ReturnType<typeof controlOf>
 
@@ -50,7 +50,7 @@ export function connectSubscription(
   const target: ProvisionTarget = {
     arm,
     input,
-    worksWithout: false,
+    receivesWithoutRights: false,
     wanted: [wantedWebHook(input)],
     onFound: (existing) => onAttributes?.(declaredAttributes(existing)),
     endpoint: createEndpointQuestion({ input, endpoints, resourceManager }),
@@ -72,7 +72,7 @@ export function connectNamespace(pull: PullMetadata, options: SideOptions) {
   const arm = connectArm({ environment, subscriptionId, credential, endpoints, clock })
   const { resourceManager } = arm
   let namespaceEndpoint: string | undefined
-  const take = (hostname: string) => {
+  const onHostname = (hostname: string) => {
     namespaceEndpoint = `https://${hostname}`
   }
   const target: ProvisionTarget = {
@@ -81,9 +81,9 @@ export function connectNamespace(pull: PullMetadata, options: SideOptions) {
     wanted: wantedForPull(pull),
     context: (sourceId) => pullFailureContext(pull, resourceManager, sourceId),
     // Who knows the namespace's endpoint can receive without any right at ARM (role EventGrid Data Receiver).
-    worksWithout: pull.namespaceEndpoint !== undefined,
+    receivesWithoutRights: pull.namespaceEndpoint !== undefined,
     get host() {
-      return (pull.namespaceEndpoint ?? namespaceEndpoint) === undefined ? { namespaceId, take } : undefined
+      return (pull.namespaceEndpoint ?? namespaceEndpoint) === undefined ? { namespaceId, onHostname } : undefined
     },
   }
   return {
@@ -99,7 +99,7 @@ function controlOf(
   { eventSubscriptionName }: EitherInput,
   { logger, clock = systemClock }: SideOptions,
 ) {
-  const completed = (task: Task): ProvisionHow => ({ ...task, logger, clock, random: Math.random })
+  const completed = (task: Task): ProvisionTask => ({ ...task, logger, clock, random: Math.random })
   return {
     /** Creates or updates what is wanted. */
     upsert: (task: Task) => traceUpsert(eventSubscriptionName, () => upsertSubscriptions(target, completed(task))),

@@ -31,7 +31,7 @@ export interface ComponentChecksOptions {
   readonly roundTrip: boolean
 }
 
-/** The checks of one component, in the order of their ids. `close` frees the port. */
+/** The checks of one component, in the order of their ids. `close` frees the port; the abort of the signal ends all else. */
 export function componentChecks(options: ComponentChecksOptions) {
   const { component, surroundings, signal } = options
   const { push: input, pull, output } = component.metadata ?? {}
@@ -69,7 +69,7 @@ export function componentChecks(options: ComponentChecksOptions) {
   }
   return {
     checks: checks.sort((one, other) => checkIds.indexOf(one.id) - checkIds.indexOf(other.id)),
-    close: async () => void (await Promise.all([inputWorld?.close(), pullWorld?.close()])),
+    close: async () => inputWorld?.close(),
   }
 }
 
@@ -152,7 +152,7 @@ const unasked = (id: CheckId): Check => ({
   run: () => skipped('provisioning is none: Resource Manager is not asked'),
 })
 
-/** What the checks of a host name need to know of who answers for it. */
+/** For the checks of a host name: which authority is trusted, and whether an emulator answers. */
 const trustOf = ({ emulator, endpoints: { ca } }: Surroundings) => ({ ca, byEmulator: emulator !== undefined })
 
 function pullChecks(context: PullContext, { surroundings }: ComponentChecksOptions): readonly Check[] {

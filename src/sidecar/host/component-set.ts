@@ -1,8 +1,10 @@
-/** Starts, changes and closes the components of `run` as their files change. */
+/** Starts, changes and closes the components of `run` as their files change, and tells how the last reload ended. */
 import { shownMessage } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { Loaded, LoadedComponent } from '../../metadata/load/load-files.ts'
+import { messageOf } from '../../support/process/error-code.ts'
 import { createTurns } from '../../support/work/work.ts'
+import type { ConfigState } from '../shared/health-and-metrics-server.ts'
 import { createComponent, type OpenOptions, type RunningComponent, untakenEvents } from './running-component.ts'
 
 export interface ComponentSetOptions extends Omit<OpenOptions, 'logger'> {
@@ -86,7 +88,7 @@ export class ComponentSet {
 
   async #open(loaded: LoadedComponent): Promise<void> {
     const { loggerOf, ...options } = this.#options
-    const { name, type, version } = loaded.component
+    const { name, type, version, sides } = loaded.component
     const logger = loggerOf(name)
     const running = this.#running.get(name)
     const component = running ?? createComponent(loaded, { ...options, logger })
@@ -97,10 +99,8 @@ export class ComponentSet {
       throw error
     }
     this.#running.set(name, component)
-    const { push, pull, output } = loaded.metadata
-    const input = push ?? pull
-    logger.info(`${type} ${version}: ${[input && 'input', output && 'output'].filter(Boolean).join(' and ')}`)
-    if (input && !options.channel) logger.warn(`there is no --app-port: ${untakenEvents(loaded)}`)
+    logger.info(`${type} ${version}: ${sides.join(' and ')}`)
+    if (sides.includes('input') && !options.channel) logger.warn(`there is no --app-port: ${untakenEvents(loaded)}`)
     component.appIsUp(this.#appUp)
   }
 
@@ -170,4 +170,58 @@ export class ComponentSet {
 /** Drains all inputs before any output is closed: an application may publish while it handles an event. */
 async function drain(components: readonly RunningComponent[]): Promise<void> {
   await Promise.all(components.map((component) => component.drain()))
+}
+
+/**
+ * A reload is whole or not: a fault in any file keeps all that runs, and log, health and metrics tell of it.
+ *
+ * @param options.load reads what changed sources hold
+ */
+export function createReload<Sources>(options: {
+  readonly running: ComponentSet
+  readonly load: (sources: Sources) => Loaded
+  readonly logger: Logger
+}) {
+  const { running, load, logger } = options
+  let active: Loaded | undefined
+  let lastSuccess = new Date()
+  let faults: readonly string[] = []
+
+  async function changeTo(next: Loaded): Promise<void> {
+    for (const note of next.notes) if (!active?.notes.includes(note)) logger.warn(note)
+    // A program that writes a file may empty it long before the file is whole: what was right before is no warning now.
+    const emptied = next.mistakes.filter((mistake) => !active?.mistakes.includes(mistake))
+    const found = [...next.faults, ...emptied]
+    for (const fault of found) logger.error(fault)
+    if (found.length > 0) {
+      faults = found
+      const start = next.faults.length > 0 ? '. A start would end with 2 now' : ''
+      logger.warn(`nothing is changed: all components go on as before until every file is right${start}`)
+      return
+    }
+    active = next
+    faults = await running.change(next)
+    if (faults.length === 0) lastSuccess = new Date()
+  }
+
+  return {
+    /** Starts the first components. Rejects where one can't be started. */
+    async start(loaded: Loaded): Promise<void> {
+      active = loaded
+      await running.start(loaded)
+      lastSuccess = new Date()
+    },
+    /** Takes over sources that have changed. Never rejects. */
+    async changed(sources: Sources): Promise<void> {
+      const had = faults.length > 0
+      try {
+        await changeTo(load(sources))
+        if (had && faults.length === 0) logger.info('every component file is valid again')
+      } catch (error) {
+        faults = [`the components could not be read again: ${messageOf(error)}`]
+        for (const fault of faults) logger.error(fault)
+      }
+    },
+    state: (): ConfigState => ({ successful: faults.length === 0, lastSuccess, faults, leftOut: running.leftOut() }),
+  }
 }

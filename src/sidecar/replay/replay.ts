@@ -23,35 +23,37 @@ export interface ReplayOptions extends TargetTopic {
 }
 
 /** Each entry of the files counts once. */
-export interface ReplayCounts {
+const noCounts = {
   /** Published, or with `output: undefined` those that would be. */
-  published: number
+  published: 0,
   /** In a ledger as published. */
-  known: number
+  known: 0,
   /** An event that was found in the files before, whatever became of that. */
-  duplicates: number
+  duplicates: 0,
   /** Not asked for. */
-  leftOut: number
+  leftOut: 0,
   /** Entries, and files as a whole, that can't be published. */
-  unpublishable: number
+  unpublishable: 0,
   /** Found after the end. */
-  notTried: number
+  notTried: 0,
   /** Tried, without knowing what became of them: the topic was at fault. */
-  failed: number
+  failed: 0,
   /** Of the published ones those that were converted to the other schema. */
-  converted: number
+  converted: 0,
   /** Of the published ones those that were under way when an earlier replay ended, and may have been published by that one too. */
-  again: number
+  again: 0,
   /** Of the published ones those that the ledger does not have as published, as it could not be written. */
-  unrecorded: number
+  unrecorded: 0,
   /** Files that were read. */
-  files: number
+  files: 0,
 }
 
-/** What can't be published. It stays in its file. */
+export type ReplayCounts = Readonly<typeof noCounts>
+
+/** An entry, or a whole file, that can't be published. The entry stays in its file. */
 export interface Unpublishable {
   readonly path: string
-  /** Its place in the file, from 0; absent for the file as a whole. */
+  /** The place of the entry in the file, from 0; absent for the file as a whole. */
   readonly index?: number
   readonly id?: string
   readonly why: string
@@ -74,19 +76,7 @@ interface Found extends DeadLetterFile {
  */
 export async function replay(options: ReplayOptions) {
   const { files, output, target, signal, onProgress, rate = Number.POSITIVE_INFINITY, maxEvents = 4_000_000 } = options
-  const counts: ReplayCounts = {
-    published: 0,
-    known: 0,
-    duplicates: 0,
-    leftOut: 0,
-    unpublishable: 0,
-    notTried: 0,
-    failed: 0,
-    converted: 0,
-    again: 0,
-    unrecorded: 0,
-    files: 0,
-  }
+  const counts = { ...noCounts }
   /** The first of them. */
   const unpublishable: Unpublishable[] = []
   function list(one: Unpublishable): void {
@@ -94,7 +84,7 @@ export async function replay(options: ReplayOptions) {
     if (unpublishable.length < maxListed) unpublishable.push(one)
   }
   const publisher = output && createEitherPublisher(output, options)
-  /** What ends it before all are tried: the topic refuses everything, or a ledger can't be written. */
+  /** What ends the replay before all is tried: the topic refuses everything, or a ledger can't be written. */
   let end: { readonly error: unknown } | undefined
   const met = createMetEvents(maxEvents)
 
@@ -134,7 +124,7 @@ export async function replay(options: ReplayOptions) {
     if (batch.length > 0) yield batch
   }
 
-  /** One until the schema of the topic is known, or twenty would be refused for the same reason. */
+  /** A single event until the schema of the topic is known, or twenty would be refused for the same reason. */
   const batchSize = () => (publisher?.isSchemaKnown() === false ? 1 : Math.min(maxUnderWay, rate))
 
   async function publishBatch(batch: readonly Found[], ledger: Ledger | undefined): Promise<void> {
@@ -156,13 +146,13 @@ export async function replay(options: ReplayOptions) {
 
   async function publish({ path, index, letter }: Found): Promise<'published' | 'refused' | 'unknown'> {
     try {
-      const how = publisher ? await publisher.publish(letter) : decideUnpublished(letter, options)
-      if (typeof how === 'string') {
-        list({ path, index, id: letter.id, why: how })
+      const published = publisher ? await publisher.publish(letter) : decideUnpublished(letter, options)
+      if (typeof published === 'string') {
+        list({ path, index, id: letter.id, why: published })
         return 'refused'
       }
       counts.published++
-      if (how.converted) counts.converted++
+      if (published.converted) counts.converted++
       onProgress(counts)
       return 'published'
     } catch (error) {

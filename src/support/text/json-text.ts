@@ -34,48 +34,74 @@ export function sliceTopLevel(bytes: Uint8Array, maxItems: number): TopLevel {
 }
 
 /**
- * Finds the value of `member` in each item of the array `list` of the object that a JSON text is. `undefined` where the text has another
- * form, or an item lacks the member.
+ * Finds the value of `member` in each item of the array `list` of the object that a JSON text is, in one pass. `undefined` where the
+ * text has another form, or an item lacks the member.
  */
 export function sliceMemberOfItems(bytes: Uint8Array, list: string, member: string): readonly Slice[] | undefined {
-  const found = sliceMembers(bytes, 0)?.get(list)
-  if (!found || bytes[found.start] !== openBracket) return undefined
-  const items = sliceItems(bytes, found.start, Number.POSITIVE_INFINITY)
-  if (items.kind !== 'array') return undefined
-  const slices = items.slices.flatMap(({ start }) => sliceMembers(bytes, start)?.get(member) ?? [])
-  return slices.length === items.slices.length ? slices : undefined
+  let slices: (Slice | undefined)[] | undefined
+  const readItem = (start: number) => {
+    let found: Slice | undefined
+    const end = passMembers(bytes, start, (name, valueStart) => {
+      const valueEnd = endOfValue(bytes, valueStart)
+      if (name === member) found = { start: valueStart, end: skipSpaceBack(bytes, valueStart, valueEnd) }
+      return valueEnd
+    })
+    slices?.push(found)
+    return end ?? endOfValue(bytes, start)
+  }
+  const end = passMembers(bytes, skipSpace(bytes, 0, bytes.length), (name, start) => {
+    if (name !== list) return endOfValue(bytes, start)
+    slices = bytes[start] === openBracket ? [] : undefined
+    return slices ? passItems(bytes, start, readItem) : endOfValue(bytes, start)
+  })
+  return end !== undefined && slices?.every((slice) => slice !== undefined) ? slices : undefined
 }
 
 /** The text of each member of the object that a JSON text is. The last of two with one name counts. Empty for any other JSON text. */
 export function memberTexts(json: Uint8Array | string): ReadonlyMap<string, string> {
   const bytes = typeof json === 'string' ? Buffer.from(json) : json
-  return new Map([...(sliceMembers(bytes, 0) ?? [])].map(([name, slice]) => [name, textOf(bytes, slice)]))
+  return new Map([...(sliceMembers(bytes) ?? [])].map(([name, slice]) => [name, textOf(bytes, slice)]))
 }
 
 function textOf(bytes: Uint8Array, { start, end }: Slice): string {
-  const { buffer, byteOffset, length } = bytes.subarray(start, end)
-  return Buffer.from(buffer, byteOffset, length).toString()
+  return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString()
 }
 
 /** The values of the members of an object; `undefined` if there is no whole object. */
-function sliceMembers(bytes: Uint8Array, from: number): ReadonlyMap<string, Slice> | undefined {
+function sliceMembers(bytes: Uint8Array): ReadonlyMap<string, Slice> | undefined {
   const members = new Map<string, Slice>()
-  const open = skipSpace(bytes, from, bytes.length)
+  const end = passMembers(bytes, skipSpace(bytes, 0, bytes.length), (name, start) => {
+    const valueEnd = endOfValue(bytes, start)
+    members.set(name, { start, end: skipSpaceBack(bytes, start, valueEnd) })
+    return valueEnd
+  })
+  return end === undefined ? undefined : members
+}
+
+/** Finds where a value ends that begins at `start`: the index of the comma or bracket behind it. */
+type PassValue = (start: number) => number
+
+/**
+ * Passes over the object that is opened at `open`. `passValue` gets the name of each member.
+ *
+ * @returns index of what follows the object and white space; `undefined` if there is no whole object
+ */
+function passMembers(
+  bytes: Uint8Array,
+  open: number,
+  passValue: (name: string, start: number) => number,
+): number | undefined {
   if (bytes[open] !== openBrace) return undefined
   let at = skipSpace(bytes, open + 1, bytes.length)
   while (bytes[at] === quote) {
     const keyEnd = endOfString(bytes, at) + 1
     const behindKey = skipSpace(bytes, keyEnd, bytes.length)
     if (bytes[behindKey] !== colon) return undefined
-    const start = skipSpace(bytes, behindKey + 1, bytes.length)
-    const end = endOfValue(bytes, start)
-    members.set(String(readJson(textOf(bytes, { start: at, end: keyEnd }))), {
-      start,
-      end: skipSpaceBack(bytes, start, end),
-    })
+    const name = String(readJson(textOf(bytes, { start: at, end: keyEnd })))
+    const end = passValue(name, skipSpace(bytes, behindKey + 1, bytes.length))
     at = bytes[end] === comma ? skipSpace(bytes, end + 1, bytes.length) : end
   }
-  return bytes[at] === closeBrace ? members : undefined
+  return bytes[at] === closeBrace ? skipSpace(bytes, at + 1, bytes.length) : undefined
 }
 
 /** The value of a JSON text; `undefined` for any other text. */
@@ -119,17 +145,27 @@ export function nestsDeeper(bytes: Uint8Array, levels: number): boolean {
 
 function sliceItems(bytes: Uint8Array, open: number, maxItems: number): TopLevel {
   const slices: Slice[] = []
-  let start = skipSpace(bytes, open + 1, bytes.length)
-  while (start < bytes.length && bytes[start] !== closeBracket) {
+  let hasMore = false
+  passItems(bytes, open, (start) => {
+    hasMore = slices.length === maxItems
+    if (hasMore) return start
     const end = endOfValue(bytes, start)
-    // Not JSON: an item is missing.
-    if (end === start) break
-    if (slices.length === maxItems) return { kind: 'tooMany' }
-    slices.push({ start, end: skipSpaceBack(bytes, start, end) })
-    if (bytes[end] !== comma) break
-    start = skipSpace(bytes, end + 1, bytes.length)
+    if (end > start) slices.push({ start, end: skipSpaceBack(bytes, start, end) })
+    return end
+  })
+  return hasMore ? { kind: 'tooMany' } : { kind: 'array', slices }
+}
+
+/** Passes over the array that is opened at `open`, up to an item that `passItem` does not pass. Gives the index behind, and white space. */
+function passItems(bytes: Uint8Array, open: number, passItem: PassValue): number {
+  let at = skipSpace(bytes, open + 1, bytes.length)
+  while (at < bytes.length && bytes[at] !== closeBracket) {
+    const end = passItem(at)
+    const isLast = end === at || bytes[end] !== comma
+    at = isLast ? end : skipSpace(bytes, end + 1, bytes.length)
+    if (isLast) break
   }
-  return { kind: 'array', slices }
+  return bytes[at] === closeBracket ? skipSpace(bytes, at + 1, bytes.length) : at
 }
 
 /** Index of the quote that closes the string opened at `open`, or the end of the text. */

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { checkIds, reportJsonSchema } from '../../../src/sidecar/check/report.ts'
-import { readCheckOptions } from '../../../src/sidecar/cli/options/check-options.ts'
+import { readCheckOptions } from '../../../src/sidecar/cli/commands/check.ts'
 
 it('lists each id in the JSON Schema', () => {
   const checks = { items: { properties: { id: { enum: checkIds } } } }

@@ -1,11 +1,14 @@
 /** The command `provision` prints the plan as lines of fields, or carries it out once. */
 
+import { deliveryTokenHeader, ownDeliveryCredential } from '../../../core/delivery-credential.ts'
 import type { Endpoints } from '../../../core/endpoints.ts'
 import { BindingError, inWords } from '../../../core/errors.ts'
 import { silentLogger } from '../../../core/logger.ts'
 import type { ParsedMetadata } from '../../../metadata/typed/metadata.ts'
-import type { FailedAttempt, UpsertOutcome } from '../../../provision/attempts.ts'
+import type { FailedAttempt } from '../../../provision/attempts.ts'
 import type { FieldChange } from '../../../provision/decide.ts'
+import type { PlannedSubscription } from '../../../provision/look.ts'
+import type { UpsertOutcome } from '../../../provision/upsert.ts'
 import {
   flag,
   optionLines,
@@ -17,12 +20,6 @@ import {
 import { awaitEnd } from '../../../support/command-line/run-command.ts'
 import type { LinePart, Terminal } from '../../../support/command-line/terminal.ts'
 import { durationWords } from '../../../support/time/clock.ts'
-import {
-  deliveryTokenAttribute,
-  type PlannedSubscription,
-  planProvision,
-  provisionOnce,
-} from '../../shared/provision-once.ts'
 import { type UsableComponent, usableComponents } from '../options/checked-components.ts'
 import { chosenOptions, readComponentOptions, readDuration } from '../options/component-options.ts'
 import { emulatorOptions, endpointsOf, readEmulatorOptions, withEmulatorUrl } from '../options/emulator-option.ts'
@@ -116,13 +113,12 @@ function exitCode(outcomes: readonly ProvisionOutcome[]): 0 | 1 | 2 | 3 {
 }
 
 function showToken([one]: readonly UsableComponent[], json: boolean, terminal: Terminal): number {
-  const attribute = one?.metadata.push && deliveryTokenAttribute(one.metadata.push)
-  if (!attribute) {
+  const value = one?.metadata.push && ownDeliveryCredential(one.metadata.push)?.reveal()
+  if (value === undefined) {
     const why = 'a component has one where events are pushed to it and deliveryAuthentication is secret'
     throw new UsageError(`component ${JSON.stringify(one?.name)} has no delivery token: ${why}`)
   }
-  const { name } = attribute
-  const value = attribute.value.reveal()
+  const name = deliveryTokenHeader
   for (const line of json ? [JSON.stringify({ name, value })] : [name, value]) terminal.data(line)
   return 0
 }
@@ -143,7 +139,7 @@ const actionWords: Readonly<Record<NonNullable<ProvisionOutcome['action']>, stri
 function showOutcome({ subscriptions, action, warning, error }: ProvisionOutcome, terminal: Terminal): void {
   if (error) {
     terminal.parts([bad, { text: `${error.code}: ${error.what}` }])
-    for (const line of error.fix?.split('\n') ?? []) terminal.line(`    ${line}`)
+    showFix(error.fix, terminal)
   }
   if (action) terminal.parts([action === 'notPermitted' ? bad : good, { text: actionWords[action] }])
   if (warning !== undefined) terminal.parts([{ text: `    ! ${warning}`, tone: 'warning' }])
@@ -166,7 +162,11 @@ function showPlan(plan: PlannedSubscription, terminal: Terminal): void {
   terminal.parts([sign, { text: `${id} ${words}${because === undefined ? '' : `: ${because}`}` }])
   for (const one of changes) terminal.parts([changePart(one)])
   for (const text of warnings) terminal.parts([{ text: `    ! ${text}`, tone: 'warning' }])
-  if (fix !== undefined) for (const line of fix.split('\n')) terminal.line(`    ${line}`)
+  showFix(fix, terminal)
+}
+
+function showFix(fix: string | undefined, terminal: Terminal): void {
+  for (const line of fix?.split('\n') ?? []) terminal.line(`    ${line}`)
 }
 
 function changePart({ field, before, after }: FieldChange): LinePart {
@@ -177,11 +177,11 @@ function changePart({ field, before, after }: FieldChange): LinePart {
 
 /** What became of one component. Holds no secret. */
 interface ProvisionOutcome {
-  /** What would be written; with `dryRun` alone. */
+  /** What would be written; with `dryRun` only. */
   readonly subscriptions?: readonly PlannedSubscription[]
   /** What was done; `passedOver`: the component only publishes. Absent after an error and with `dryRun`. */
   readonly action?: UpsertOutcome['action'] | 'passedOver'
-  /** That it was written though the endpoint could not be asked first. */
+  /** A sentence where the event subscription was written though the endpoint could not be asked. */
   readonly warning?: string
   readonly error?: Pick<BindingError, 'code' | 'what' | 'fix'>
 }
@@ -203,11 +203,16 @@ async function provisionComponent(
   const wait = waitMs === undefined ? {} : { subscriptionTimeoutMs: waitMs }
   const push = metadata.push && { ...metadata.push, ...wait }
   const pull = metadata.pull && { ...metadata.pull, ...wait }
-  if (!push && !pull) return dryRun ? { subscriptions: [] } : { action: 'passedOver' }
-  const connection = { endpoints, hostCredential: undefined, logger: silentLogger, signal, onAttempt }
+  const connection = { endpoints, hostCredential: undefined, logger: silentLogger }
   try {
-    if (dryRun) return { subscriptions: await planProvision({ push, pull }, connection) }
-    const { action, unreached: warning } = await provisionOnce({ push, pull }, connection)
+    const { connectNamespace, connectSubscription } = await import('../../../binding/upkeep/subscription-control.ts')
+    const control = push
+      ? connectSubscription({ ...connection, input: push })
+      : pull && connectNamespace(pull, connection)
+    if (!control) return dryRun ? { subscriptions: [] } : { action: 'passedOver' }
+    const task = { patience: 'timeout', signal, onAttempt } as const
+    if (dryRun) return { subscriptions: await control.plan(task) }
+    const { action, unreached: warning } = await control.upsert(task)
     return { action, ...(warning !== undefined && { warning }) }
   } catch (error) {
     if (!(error instanceof BindingError)) throw error

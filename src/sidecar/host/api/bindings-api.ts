@@ -2,6 +2,7 @@
 import { createServer } from 'node:http'
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
 import { z } from 'zod'
+import type { Secret } from '../../../core/secret.ts'
 import { readTraceContext } from '../../../core/telemetry.ts'
 import { maxMetadataNames } from '../../../publisher/payload.ts'
 import { type ClosableServer, closable } from '../../../support/net/closable-server.ts'
@@ -9,8 +10,33 @@ import { isForeignFetch, isOwnHost, isOwnOrigin } from '../../../support/net/hos
 import { isRecord, memberTexts, readJson } from '../../../support/text/json-text.ts'
 import { isSameText } from '../../../support/text/text.ts'
 import { tooManyNames, whileAwaited } from '../../shared/invoke.ts'
-import { type ApiOptions, apiMetadata } from '../api-metadata.ts'
-import { OutputCallError } from './call-output.ts'
+import { type CallOutput, OutputCallError } from '../call-output.ts'
+import type { ComponentSet } from '../component-set.ts'
+
+/** Where the application listens, and how many requests it gets at once. */
+interface AppAddress {
+  readonly address: string
+  readonly port: number
+  readonly maxConcurrency: number
+  /** @default http */
+  readonly protocol?: 'http' | 'grpc'
+}
+
+export interface ApiOptions {
+  readonly running: Pick<ComponentSet, 'components'>
+  readonly appId: string
+  /** Where the application listens; without it components only publish. */
+  readonly app: AppAddress | undefined
+  readonly version: string
+  /** What callers have added to the metadata. */
+  readonly extended: Map<string, string>
+  readonly callOutput: CallOutput
+  /** The address that the API listens on: a loopback name, an IP address, or `0.0.0.0` or `::` for all. */
+  readonly listeningOn: string
+  /** The `dapr-api-token` of every request, health checks aside. */
+  readonly token?: Secret | undefined
+  readonly onShutdown: () => void
+}
 
 export interface BindingsApiOptions extends ApiOptions {
   /** What is not ready yet. Empty: everything is ready. */
@@ -37,7 +63,7 @@ const invokeRequest = z.object({
 /** Dapr's HTTP API as far as bindings need it: bindings, health, metadata and shutdown. Does not listen yet. */
 export function createBindingsApi(options: BindingsApiOptions): FastifyInstance {
   const { callOutput, notReady, extended, token } = options
-  // One for each address of a name.
+  // A server for each address of a name.
   const servers: ClosableServer[] = []
   const server = fastify({
     bodyLimit,
@@ -184,4 +210,24 @@ function answerHeaders(metadata: Readonly<Record<string, string | undefined>>): 
     return ascii === undefined || ascii.length > maxHeaderLength ? [] : [[`metadata.${name}`, ascii] as const]
   })
   return Object.fromEntries(headers)
+}
+
+/** The answer of the metadata API, with the names that it has over HTTP. */
+export function apiMetadata({ running, appId, app, version, extended }: ApiOptions) {
+  const runtimeVersion = `eventgrid-binding ${version}`
+  return {
+    ...(appId !== '' && { id: appId }),
+    runtimeVersion,
+    components: running.components().map(({ loaded: { component } }) => {
+      const { name, type, version, sides } = component
+      return { name, type, version, capabilities: sides.map((side) => `${side.toUpperCase()}_BINDING`) }
+    }),
+    extended: { ...Object.fromEntries(extended), daprRuntimeVersion: runtimeVersion },
+    appConnectionProperties: app ? connectionTo(app) : {},
+    actorRuntime: { runtimeStatus: 'DISABLED', hostReady: false },
+  }
+}
+
+function connectionTo({ address: channelAddress, port, maxConcurrency, protocol = 'http' }: AppAddress) {
+  return { port, protocol, channelAddress, maxConcurrency }
 }

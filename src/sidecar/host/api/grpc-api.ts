@@ -6,8 +6,8 @@ import { isOwnHost } from '../../../support/net/hosts.ts'
 import { isSameText } from '../../../support/text/text.ts'
 import { createPeers, serverOptions, statusDetails } from '../../shared/grpc.ts'
 import { boundNames, invokePayload, refuseTooManyNames, whileAwaited } from '../../shared/invoke.ts'
-import { type ApiOptions, apiMetadata } from '../api-metadata.ts'
-import { OutputCallError } from './call-output.ts'
+import { OutputCallError } from '../call-output.ts'
+import { type ApiOptions, apiMetadata } from './bindings-api.ts'
 import { type InvokeBindingRequest, loadRuntimeContract } from './runtime-contract.ts'
 
 const maxMessageBytes = 4 * 1024 * 1024

@@ -1,13 +1,11 @@
 /** Events as requests to the application over HTTP. */
-import { once } from 'node:events'
-import { Agent, type OutgoingHttpHeaders, request } from 'node:http'
-import { connect } from 'node:net'
+import { Agent, type ClientRequest, type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:http'
 import { posix } from 'node:path'
 import type { ReceivedEvent } from '../../../core/event.ts'
 import type { Secret } from '../../../core/secret.ts'
+import { tryConnection } from '../../../support/net/probe.ts'
 import { codeOf } from '../../../support/process/error-code.ts'
-import { systemClock, within, withLimit } from '../../../support/time/clock.ts'
-import { sendRequest } from './send-request.ts'
+import { withLimit } from '../../../support/time/clock.ts'
 
 export interface AppChannelOptions {
   readonly address: string
@@ -20,7 +18,7 @@ export interface AppChannelOptions {
   readonly onGone?: () => void
 }
 
-/** What is posted of an event, and what ends it. */
+/** What is posted of an event, and the signal that ends the request. */
 export type PostedEvent = Pick<ReceivedEvent, 'data' | 'metadata' | 'signal'>
 
 /** What the application wants published in answer to an event. */
@@ -36,7 +34,7 @@ export interface EventAnswer {
 export type Probed =
   | { readonly kind: 'subscribed' }
   | { readonly kind: 'refused'; readonly status: number }
-  /** It did not answer in {@link probeTimeoutMs}. */
+  /** The application did not answer in {@link probeTimeoutMs}. */
   | { readonly kind: 'silent' }
   | { readonly kind: 'unreachable' }
 
@@ -136,16 +134,11 @@ export function createAppChannel(options: AppChannelOptions): AppChannel {
 }
 
 /** Does anybody accept a connection at that port within half a second? */
-export async function isReachable(host: string, port: number): Promise<boolean> {
-  const socket = connect({ host, port })
-  try {
-    return await within(systemClock, healthTimeoutMs, once(socket, 'connect'))
-  } catch {
-    return false
-  } finally {
-    socket.destroy()
-  }
-}
+export const isReachable = (host: string, port: number): Promise<boolean> =>
+  withLimit({ ms: healthTimeoutMs }, (signal) => tryConnection({ host, port }, signal)).then(
+    () => true,
+    () => false,
+  )
 
 /** Dapr sends every event as this, whatever its own content type. */
 const json = { 'content-type': 'application/json' } as const
@@ -156,3 +149,67 @@ const unreachableCodes: ReadonlySet<string> = new Set(['ECONNREFUSED', 'EHOSTUNR
 const isSuccess = (status: number) => status >= 200 && status < 300
 
 const pathOf = (route: string) => encodeURI(posix.normalize(`/${route}`).toWellFormed())
+
+type Outcome =
+  | { readonly status: number }
+  /** `isAnswered`: the other side has begun to answer, so it has seen the request. */
+  | { readonly error: unknown; readonly isAnswered: boolean }
+
+/** Longest answer in bytes that is read to its end, so that the connection can be used again. Nobody needs its content. */
+const maxDrained = 65_536
+
+/**
+ * Sends a request and reads its answer to the end. Settles however the call ends: by an answer, an upgrade, an error, a
+ * connection that is closed without a word, or the signal. A connection that can't be used again is closed.
+ */
+function sendRequest(out: ClientRequest, body: Buffer | undefined, signal: AbortSignal): Promise<Outcome> {
+  const { promise, resolve } = Promise.withResolvers<Outcome>()
+  let isAnswered = false
+  let hasBody = false
+
+  const fail = (error: unknown) => resolve({ error, isAnswered })
+  const onAbort = () => fail(signal.reason)
+
+  function read(answer: IncomingMessage): void {
+    isAnswered = hasBody = true
+    const { statusCode: status = 0 } = answer
+    const done = () => resolve({ status })
+    // A 101 that names no protocol: what follows is no body, and would have no end.
+    if (status === 101) {
+      done()
+      out.destroy()
+      return
+    }
+    let length = 0
+    answer
+      .on('data', (chunk: Buffer) => {
+        length += chunk.length
+        if (length <= maxDrained) return
+        done()
+        out.destroy()
+      })
+      .on('end', done)
+      .on('error', fail)
+      .on('close', () => fail(new Error('the answer is incomplete')))
+  }
+
+  signal.addEventListener('abort', onAbort, { once: true })
+  out
+    .on('response', read)
+    // Nobody asked for an upgrade. Node then emits neither a response nor an error.
+    .on('upgrade', ({ statusCode = 0 }, socket) => {
+      socket.destroy()
+      resolve({ status: statusCode })
+    })
+    .on('information', () => {
+      isAnswered = true
+    })
+    .on('error', fail)
+    // An answer that ends with its connection is still read after this.
+    .on('close', () => hasBody || fail(new Error('the connection was closed')))
+    .end(body)
+  return promise.finally(() => {
+    signal.removeEventListener('abort', onAbort)
+    if (signal.aborted || !out.writableFinished) out.destroy()
+  })
+}

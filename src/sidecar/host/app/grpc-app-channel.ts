@@ -33,7 +33,7 @@ export function createGrpcAppChannel(options: AppChannelOptions): AppChannel {
     'grpc.max_reconnect_backoff_ms': maxReconnectDelayMs,
     'grpc.use_local_subchannel_pool': 1,
   })
-  const slots = createSlots(maxConcurrency)
+  const inSlot = createSlots(maxConcurrency)
 
   function call(
     method: MethodDefinition<object, object> | undefined,
@@ -88,7 +88,7 @@ export function createGrpcAppChannel(options: AppChannelOptions): AppChannel {
       // As headers of the call too, where instrumentations of gRPC look for it.
       const trace = readTraceContext(metadata)
       try {
-        const answer = await slots.run(() => call(AppCallback.OnBindingEvent, request, signal, { ...trace }), signal)
+        const answer = await inSlot(() => call(AppCallback.OnBindingEvent, request, signal, { ...trace }), signal)
         return readAnswer(answer)
       } catch (error) {
         if (signal.aborted) throw new Error('the application did not answer in time')
@@ -122,44 +122,33 @@ function statusOf(error: unknown): status {
   return error instanceof Error && 'code' in error && typeof error.code === 'number' ? error.code : status.UNKNOWN
 }
 
-/** A limited number of places, at least one, for work that runs at once. */
+/**
+ * Makes a function that runs work when one of so many places is free, first come first served. It rejects with the reason of `signal`
+ * where that aborts before.
+ */
 function createSlots(count: number) {
   let free = count
   const waiting = new Set<() => void>()
 
-  function leave(): void {
-    const [next] = waiting
-    if (next) next()
-    else free++
-  }
-
-  function enter(signal: AbortSignal): Promise<void> {
+  function waitForPlace(signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
-      const take = () => {
-        waiting.delete(take)
-        signal.removeEventListener('abort', giveUp)
-        resolve()
-      }
-      const giveUp = () => {
-        waiting.delete(take)
-        reject(signal.reason)
-      }
-      waiting.add(take)
-      signal.addEventListener('abort', giveUp, { once: true })
+      waiting.add(resolve)
+      signal.addEventListener('abort', () => waiting.delete(resolve) && reject(signal.reason), { once: true })
     })
   }
 
-  return {
-    /** Runs the work when a place is free, first come first served. @throws the reason of `signal` when it aborts before that */
-    async run<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
-      signal.throwIfAborted()
-      if (free > 0) free--
-      else await enter(signal)
-      try {
-        return await work()
-      } finally {
-        leave()
-      }
-    },
+  return async <T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> => {
+    signal.throwIfAborted()
+    if (free > 0) free--
+    else await waitForPlace(signal)
+    try {
+      return await work()
+    } finally {
+      const [next] = waiting
+      if (next) {
+        waiting.delete(next)
+        next()
+      } else free++
+    }
   }
 }

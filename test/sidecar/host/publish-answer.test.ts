@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest'
-import { createQuietLog } from '../../../../src/core/logger.ts'
-import type { OutputCall } from '../../../../src/sidecar/host/api/call-output.ts'
-import { createAnswerPublisher } from '../../../../src/sidecar/host/app/publish-answer.ts'
-import { captureLog } from '../../../support/captured-log.ts'
+import { createQuietLog } from '../../../src/core/logger.ts'
+import { createAnswerPublisher, type OutputCall } from '../../../src/sidecar/host/call-output.ts'
+import { captureLog } from '../../support/captured-log.ts'
 
 /** Publishes by components of which `missing` is not there. */
 function open(onCall: (call: OutputCall) => void = () => {}) {

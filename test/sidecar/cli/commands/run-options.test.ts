@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { readRunOptions } from '../../../../src/sidecar/cli/options/run-options.ts'
+import { readRunOptions } from '../../../../src/sidecar/cli/commands/run.ts'
 import { UsageError } from '../../../../src/support/command-line/options.ts'
 
 const read = (line: string) => readRunOptions(line === '' ? [] : line.split(' '))
