@@ -317,16 +317,19 @@ describe('the watch', () => {
     const { asked, found, log, keeper, bringUp, look } = open()
     await bringUp()
     found.next = { kind: 'changed', problem: 'it delivers to https://other.example.com/' }
+    const lines = (...levels: string[]) => log.lines.filter(({ level }) => levels.includes(level))
     await look()
+    expect(lines('warn')).toHaveLength(1)
     await look()
     const problem = `somebody changed the event subscription: ${found.next.problem}`
     expect(keeper.state()).toEqual({ state: 'provisioned', since: 1, problem })
-    expect(log.lines.filter(({ level }) => level === 'warn')).toHaveLength(1)
+    expect(lines('warn', 'info')).toHaveLength(1)
     found.next = { kind: 'intact' }
     await look()
     expect(keeper.state()).toEqual({ state: 'provisioned', since: 1 })
     await look()
-    expect(log.lines.filter(({ message }) => message.endsWith('is as it was again'))).toHaveLength(1)
+    expect(lines('info')).toMatchObject([{ message: 'the event subscription is as it was again' }])
+    expect(lines('warn')).toHaveLength(1)
     expect(asked).toHaveLength(1)
   })
 
