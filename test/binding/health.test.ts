@@ -240,6 +240,11 @@ describe('pull', () => {
       ...{ is: 'degraded', says: ['not provisioned yet'] },
     },
     {
+      name: 'there is no receiver yet, and Resource Manager is not asked',
+      facts: { receiver: undefined },
+      is: 'healthy',
+    },
+    {
       name: 'there is no receiver, for a reason',
       facts: { receiver: undefined, whyNotStarted: 'no such key' },
       ...{ is: 'receive', says: ['cannot be received: no such key'] },
@@ -304,6 +309,7 @@ function expectHealth(
 it('is the worse of both sides, and unhealthy without one', () => {
   const output = decideOutputHealth('no answer')
   expect(output).toEqual({ status: 'degraded', reasons: ['the last publish failed: no answer'] })
+  expect(decideOutputHealth(undefined)).toEqual({ status: 'healthy', reasons: [] })
   const input = decideInputHealth(push, now)
   expect(decideHealth({ input, output })).toEqual({ status: 'degraded', input, output })
   expect(decideHealth({ input, output: undefined })).toEqual({ status: 'healthy', input })

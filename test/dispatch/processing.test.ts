@@ -215,6 +215,22 @@ it.each([
   ])
 })
 
+it('counts an event that waits for a free call in vain', async () => {
+  const telemetry = startTelemetry()
+  const { clock, advance, waits } = createManualClock()
+  const { promise: ended, resolve: end } = Promise.withResolvers<void>()
+  const { deliver } = await openListener({ clock, input: { maxConcurrency: 1 }, handler: () => ended })
+  const waiting = waits((ms) => ms === 3_000)
+  const answers = ['e1', 'e2'].map((id) => deliver(cloudEventText(id)))
+  await waiting
+  advance(3_000)
+  expect(await Promise.race(answers).then(({ status }) => status)).toBe(503)
+  end()
+  await Promise.all(answers)
+  const attributes = { ...common, 'error.type': '503' }
+  expect(await telemetry.metric('messaging.client.consumed.messages')).toContainEqual({ attributes, value: 1 })
+})
+
 it('puts no data, no query of a URL and no user into attributes, and bounds their length', async () => {
   const telemetry = startTelemetry()
   const { deliver } = await openListener()

@@ -31,21 +31,34 @@ describe('a delivery under secret', () => {
     expect(events).toHaveLength(status === 200 ? 1 : 0)
   })
 
-  it.each<[name: string, given: { subscription?: string; token?: string; path?: string }, counts: object]>([
-    ['without a credential and a name', {}, counted('strangers', 401)],
-    ['of another event subscription', { subscription: 'INVOICES', token: other.text }, counted('strangers', 401)],
-    ['to another path', { path: '/admin' }, counted('strangers', 404)],
-    ['that names ours to another path', { subscription: 'orders', path: '/admin' }, counted('answered', 404)],
-    ['that names ours', { subscription: 'ORDERS' }, counted('answered', 503)],
-    ['with our key id and another token', { token: `${ours.keyId}.x` }, counted('answered', 401)],
-    ['with our token and no event', { token: ours.text }, counted('answered', 400)],
-  ])('counts a refused request %s as a delivery or as a stranger', async (_name, given, counts) => {
+  const [ofStranger, ofOurs, ofSender] = [
+    { total: 0, bad: 0 },
+    { total: 1, bad: 1 },
+    { total: 1, bad: 0 },
+  ]
+  it.each<
+    [name: string, given: { subscription?: string; token?: string; path?: string }, counts: object, recent: object]
+  >([
+    ['without a credential and a name', {}, counted('strangers', 401), ofStranger],
+    [
+      'of another event subscription',
+      { subscription: 'INVOICES', token: other.text },
+      counted('strangers', 401),
+      ofStranger,
+    ],
+    ['to another path', { path: '/admin' }, counted('strangers', 404), ofStranger],
+    ['that names ours to another path', { subscription: 'orders', path: '/admin' }, counted('answered', 404), ofOurs],
+    ['that names ours', { subscription: 'ORDERS' }, counted('answered', 503), ofOurs],
+    ['with our key id and another token', { token: `${ours.keyId}.x` }, counted('answered', 401), ofOurs],
+    ['with our token and no event', { token: ours.text }, counted('answered', 400), ofSender],
+  ])('counts a refused request %s as a delivery or as a stranger', async (_name, given, counts, recent) => {
     const { deliver, listener } = await openListener()
     const { token, subscription, path } = given
     await deliver('{', { 'X-EventGrid-Binding-Token': token, 'aeg-subscription-name': subscription }, path)
     await expect.poll(() => listener.status()).toMatchObject(counts)
     const { strangers, answered } = listener.status()
     expect({ strangers, answered }).toEqual(counts)
+    expect(listener.status().recent).toEqual(recent)
   })
 
   it('takes any of several tokens, so that a secret can be rotated', async () => {
@@ -86,6 +99,18 @@ describe('a delivery under secret', () => {
     await deliver(cloudEventText('1'), { 'X-EventGrid-Binding-Token': other.text })
     expect(reported).toBe(2)
     expect(listener.status().foreignAt).toBe(1_000)
+  })
+
+  it.each([
+    { provisioning: 'manage', says: 'reading the event subscription again', remedy: undefined },
+    { provisioning: 'check', says: 'no known credential', remedy: expect.stringContaining('provision') },
+    { provisioning: 'none', says: 'no known credential', remedy: expect.stringContaining('provision') },
+  ] as const)('that seems ours: with $provisioning the log says $says', async ({ provisioning, says, remedy }) => {
+    const { deliver, log } = await openListener({ input: { provisioning } })
+    await deliver(cloudEventText('1'), { 'X-EventGrid-Binding-Token': undefined })
+    const line = { level: 'warn', message: expect.stringMatching(`${says}$`), fields: { status: 503 } }
+    expect(log.lines).toMatchObject([line])
+    expect(log.lines[0]?.fields?.remedy).toEqual(remedy)
   })
 })
 

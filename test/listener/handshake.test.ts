@@ -130,9 +130,10 @@ describe('SubscriptionValidation', () => {
     { name: 'an array of one CloudEvent', body: `[${asCloudEvent(validation)}]` },
     { name: 'one CloudEvent with data as JSON in a string', body: asCloudEvent(JSON.stringify(validation)) },
   ])('answers the code of $name, without a credential and without an event', async ({ body }) => {
-    const { deliver, events } = await openListener()
+    const { deliver, events, log } = await openListener()
     const answer = await deliver(body, headers)
     expect(answer.status).toBe(200)
+    expect(log.lines).toEqual([])
     expect(answer.headers.get('content-type')).toBe('application/json')
     const text = JSON.stringify({ validationResponse: validation.validationCode })
     expect(answer.headers.get('content-length')).toBe(String(text.length))
@@ -151,9 +152,10 @@ describe('SubscriptionValidation', () => {
     { name: 'a code that is too long', body: asCloudEvent({ validationCode: 'x'.repeat(1_025) }) },
     { name: 'two events', body: `[${asCloudEvent(validation)},${asCloudEvent(validation)}]` },
     { name: 'a code in the prototype', body: '{"data":{"__proto__":{"validationCode":"x"}}}' },
-  ])('answers 400 to $name', async ({ body }) => {
-    const { deliver } = await openListener()
+  ])('answers 400 to $name, and logs it', async ({ body }) => {
+    const { deliver, log } = await openListener()
     expect((await deliver(body, headers)).status).toBe(400)
+    expect(log.text()).toContain('its body cannot be read')
   })
 
   it('answers a code of 1,024 characters', async () => {

@@ -8,22 +8,30 @@ const ids = Array.from({ length: 150 }, (_, index) => `event-${index}`)
 
 const head = ['content-type: application/cloudevents+json', proofLine]
 
+/** A body of so many bytes, or of as few as an event has. */
+function bodyOf(id: string, bytes = 0): string {
+  const pad = bytes - cloudEventText(id, { pad: '' }).length
+  return cloudEventText(id, pad > 0 ? { pad: 'x'.repeat(pad) } : {})
+}
+
 /** Deliveries that are sent in one piece: their bodies end in the same turn of the event loop. The last one closes the connection. */
-const pipelined = () =>
+const pipelined = (bytes?: number) =>
   ids
     .map((id) => {
       const connection = `connection: ${id === ids.at(-1) ? 'close' : 'keep-alive'}`
-      return request('POST /api/events HTTP/1.1', [...head, `x-store: ${id}`, connection], cloudEventText(id))
+      return request('POST /api/events HTTP/1.1', [...head, `x-store: ${id}`, connection], bodyOf(id, bytes))
     })
     .join('')
 
-it.each([
+it.each<{ maxConcurrency: number; bytes?: number; together: number }>([
   { maxConcurrency: 256, together: 32 },
   { maxConcurrency: 8, together: 8 },
   { maxConcurrency: 1, together: 1 },
+  // Those whose bodies have more than 65,536 bytes together wait no longer.
+  { maxConcurrency: 256, bytes: 8_192, together: 9 },
 ])(
   'works off $together deliveries together with maxConcurrency $maxConcurrency, each in its own asynchronous context',
-  async ({ maxConcurrency, together }) => {
+  async ({ maxConcurrency, bytes, together }) => {
     const store = new AsyncLocalStorage<unknown>()
     let arrived = 0
     const waiting: number[] = []
@@ -39,7 +47,7 @@ it.each([
         seen.push([id, store.getStore()])
       },
     })
-    await raw(pipelined())
+    await raw(pipelined(bytes))
     expect(Math.max(...waiting)).toBe(together)
     expect(seen.toSorted()).toEqual(ids.map((id) => [id, id]).toSorted())
   },

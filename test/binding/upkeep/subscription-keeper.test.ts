@@ -67,6 +67,7 @@ function open(options: Pick<SubscriptionKeeperOptions, 'addsCredential'> & { pro
 it('is provisioned since its own write, or since it was found as another replica wrote it', async () => {
   const { keeper, bringUp } = open()
   expect(keeper.state()).toEqual({ state: 'pending' })
+  expect(keeper.isReady()).toBe(true)
   await bringUp({ action: 'created', wroteAt: 5 })
   expect(keeper.state()).toEqual({ state: 'provisioned', since: 5 })
   const second = open()
@@ -85,6 +86,93 @@ it('is ready half a minute after its start, whatever ARM answers', async () => {
   expect(keeper.isReady()).toBe(false)
   time.advance(1)
   expect(keeper.isReady()).toBe(true)
+})
+
+it('is ready five seconds after its start where nothing is known, or with the first failure', async () => {
+  const { time, keeper } = open({ addsCredential: true })
+  keeper.bringUp('forever').catch(() => {})
+  time.advance(4_999)
+  expect(keeper.isReady()).toBe(false)
+  time.advance(1)
+  expect(keeper.isReady()).toBe(true)
+
+  const second = open({ addsCredential: true })
+  second.keeper.bringUp('forever').catch(() => {})
+  await second.settle()
+  const error = new BindingError('TIMEOUT', { what: 'no answer from ARM' })
+  second.asked[0]?.how.onAttempt?.({ attempt: 1, error, retryInMs: 1, isMissing: false })
+  expect(second.keeper.isReady()).toBe(true)
+  second.asked[0]?.how.onLook?.({ delivers: true, lacksCredential: true })
+  expect(second.keeper.isReady()).toBe(false)
+  second.asked[0]?.how.onAnswer?.(true)
+  expect(second.keeper.isReady()).toBe(false)
+  second.asked[0]?.how.onAnswer?.(false)
+  expect(second.keeper.isReady()).toBe(true)
+})
+
+it('is ready once its upsert has succeeded, and at once where it follows another, for whose end it waits', async () => {
+  const first = open({ addsCredential: true })
+  await first.bringUp({ action: 'kept' })
+  expect(first.keeper.isReady()).toBe(true)
+
+  const { asked, keeper, settle } = open({ addsCredential: true })
+  const former = Promise.withResolvers<void>()
+  keeper.bringUp('forever', undefined, former.promise).catch(() => {})
+  expect(keeper.isReady()).toBe(true)
+  await settle()
+  expect(asked).toHaveLength(0)
+  former.resolve()
+  await settle()
+  expect(asked).toHaveLength(1)
+})
+
+it('knows since when the event subscription delivers with our credential', async () => {
+  const { time, asked, keeper, settle } = open({ addsCredential: true })
+  keeper.bringUp('forever').catch(() => {})
+  await settle()
+  const look = (delivers: boolean, lacksCredential: boolean) => {
+    time.advance(1)
+    asked[0]?.how.onLook?.({ delivers, lacksCredential })
+    return keeper.carriesOursSince()
+  }
+  expect(keeper.carriesOursSince()).toBeUndefined()
+  expect(look(true, true)).toBeUndefined()
+  const since = look(true, false)
+  expect(since).toBe(time.now())
+  expect(look(true, false)).toBe(since)
+  expect(look(true, true)).toBeUndefined()
+  expect(look(true, false)).toBe(time.now())
+  expect(look(false, false)).toBeUndefined()
+})
+
+it('says what a write waits for, in whatever state it is', async () => {
+  const { asked, keeper, settle } = open()
+  keeper.bringUp('forever').catch(() => {})
+  await settle()
+  asked[0]?.how.onWait?.('the endpoint answered 503')
+  expect(keeper.state()).toEqual({ state: 'pending', why: 'the endpoint answered 503' })
+  asked[0]?.how.onLook?.({ delivers: false, lacksCredential: false })
+  const error = new BindingError('TIMEOUT', { what: 'no answer from ARM' })
+  asked[0]?.how.onAttempt?.({ attempt: 1, error, retryInMs: 1, isMissing: false })
+  asked[0]?.how.onWait?.('the endpoint answered 404')
+  expect(keeper.state()).toEqual({ state: 'failed', why: 'the endpoint answered 404', delivers: false })
+
+  const second = open()
+  await second.bringUp({ action: 'created', wroteAt: 5 })
+  second.keeper.repair()
+  await second.settle()
+  second.asked[1]?.how.onWait?.('the endpoint answered 503')
+  expect(second.keeper.state()).toEqual({ state: 'provisioned', since: 5, problem: 'the endpoint answered 503' })
+
+  const missing = open({ provisioning: 'check' })
+  missing.keeper.bringUp('forever').catch(() => {})
+  await missing.settle()
+  missing.checks[0]?.how.onAttempt?.({ attempt: 1, error, retryInMs: 1, isMissing: true })
+  missing.checks[0]?.how.onWait?.('the endpoint answered 503')
+  expect(missing.keeper.state()).toEqual({ state: 'missing', why: error.message })
+  missing.checks[0]?.end.reject(error)
+  await missing.settle()
+  expect(missing.keeper.state().state).toBe('missing')
 })
 
 it('stays ready once it was', async () => {
@@ -124,10 +212,14 @@ it('repairs at most once a minute, and never while an upsert is under way', asyn
   keeper.repair()
   await settle()
   expect(asked).toHaveLength(2)
-  asked[1]?.end.reject(new BindingError('TIMEOUT', { what: 'no answer' }))
+  asked[1]?.end.reject(new BindingError('PERMISSION_DENIED', { what: 'no role' }))
   await settle()
+  // It delivered before: what fails now, however lasting, is no reason to say that it was never seen.
+  expect(keeper.state()).toMatchObject({ state: 'failed', why: 'PERMISSION_DENIED: no role' })
+  expect(keeper.state()).not.toHaveProperty('delivers')
   time.advance(59_999)
   keeper.repair()
+  await settle()
   expect(asked).toHaveLength(2)
   // Somebody sets the clock back: that delays nothing.
   time.setForward(-3_600_000)
@@ -135,7 +227,23 @@ it('repairs at most once a minute, and never while an upsert is under way', asyn
   keeper.repair()
   await settle()
   expect(asked).toHaveLength(3)
-  expect(log.text()).toContain('could not be corrected: TIMEOUT: no answer')
+  expect(log.text()).toContain('could not be corrected: PERMISSION_DENIED: no role')
+  expect(log.lines.filter(({ message }) => message.endsWith('reading the event subscription again'))).toHaveLength(2)
+  asked[2]?.end.resolve({ action: 'created', wroteAt: 2 })
+  await settle()
+  expect(keeper.timesDeleted()).toBe(0)
+  time.advance(60_000)
+  for (const [action, times] of [
+    ['kept', 0],
+    ['created', 1],
+  ] as const) {
+    keeper.repair()
+    await settle()
+    asked.at(-1)?.end.resolve({ action })
+    await settle()
+    expect(keeper.timesDeleted()).toBe(times)
+    time.advance(60_000)
+  }
 })
 
 it('repairs nothing before init has succeeded, which does the same', async () => {
@@ -182,6 +290,16 @@ it('is ended by close, which waits for it, and does nothing after', async () => 
   expect(time.pending()).toBe(0)
 })
 
+it('tells of no failure where close ends a repair', async () => {
+  const { keeper, log, bringUp, settle } = open()
+  await bringUp()
+  keeper.repair()
+  await settle()
+  await keeper.close()
+  expect(log.text()).not.toContain('could not be corrected')
+  expect(keeper.state().state).toBe('provisioned')
+})
+
 describe('the watch', () => {
   it('looks again after five to ten minutes, for as long as nothing is closed', async () => {
     const { time, found, keeper, bringUp, look } = open()
@@ -192,21 +310,43 @@ describe('the watch', () => {
     expect(found.looks).toBe(2)
     await keeper.close()
     expect(time.pending()).toBe(0)
+    expect(found.looks).toBe(2)
   })
 
   it('writes nothing where somebody changed it, says so once, and again when it is as it was', async () => {
     const { asked, found, log, keeper, bringUp, look } = open()
     await bringUp()
     found.next = { kind: 'changed', problem: 'it delivers to https://other.example.com/' }
+    const lines = (...levels: string[]) => log.lines.filter(({ level }) => levels.includes(level))
     await look()
+    expect(lines('warn')).toHaveLength(1)
     await look()
     const problem = `somebody changed the event subscription: ${found.next.problem}`
     expect(keeper.state()).toEqual({ state: 'provisioned', since: 1, problem })
-    expect(log.lines.filter(({ level }) => level === 'warn')).toHaveLength(1)
+    expect(lines('warn', 'info')).toHaveLength(1)
     found.next = { kind: 'intact' }
     await look()
     expect(keeper.state()).toEqual({ state: 'provisioned', since: 1 })
+    await look()
+    expect(lines('info')).toMatchObject([{ message: 'the event subscription is as it was again' }])
+    expect(lines('warn')).toHaveLength(1)
     expect(asked).toHaveLength(1)
+  })
+
+  it('adds our credential where that is gone, and tries again what was not permitted', async () => {
+    const { asked, found, log, bringUp, end, look } = open()
+    await bringUp()
+    found.next = { kind: 'changed', problem: 'other', lacksCredential: true }
+    await look()
+    expect(asked).toHaveLength(2)
+    expect(log.text()).toContain('our delivery credential is not in the event subscription')
+    await end({ action: 'notPermitted' })
+    found.next = { kind: 'intact' }
+    await look()
+    expect(asked).toHaveLength(3)
+    await end({ action: 'kept' })
+    await look()
+    expect(asked).toHaveLength(3)
   })
 
   it.each<SubscriptionFinding>([{ kind: 'intact' }, { kind: 'changed', problem: 'its provisioning state is Failed' }])(
@@ -220,6 +360,7 @@ describe('the watch', () => {
       asked[1]?.end.reject(new BindingError('TIMEOUT', { what: 'no answer' }))
       await settle()
       await look()
+      expect(asked).toHaveLength(3)
       await end({ action: 'kept' })
       expect(keeper.state()).toMatchObject({ state: 'provisioned' })
     },
@@ -230,6 +371,7 @@ describe('the watch', () => {
     await bringUp()
     found.next = new ArmFailureError({ kind: 'notFound', status: 404, code: 'ResourceNotFound', message: 'gone' })
     await look()
+    expect(log.lines.filter(({ level }) => level === 'warn')).toHaveLength(1)
     await look()
     const why = 'the resource that it belongs to does not exist'
     expect(keeper.state()).toEqual({ state: 'failed', why, delivers: false })
@@ -243,13 +385,16 @@ describe('the watch', () => {
   })
 
   it('keeps what it knows while ARM does not answer, and looks again later', async () => {
-    const { found, keeper, bringUp, look } = open()
+    const { found, keeper, log, bringUp, look } = open()
     await bringUp()
-    found.next = new Error('no answer')
+    found.next = new ArmFailureError({ kind: 'busy', status: 429, code: 'TooManyRequests', message: 'slowly' })
     await look()
+    found.next = new Error('no answer')
     await look()
     expect(found.looks).toBe(2)
     expect(keeper.state()).toEqual({ state: 'provisioned', since: 1 })
+    const reasons = log.lines.filter(({ level }) => level === 'debug').map(({ fields }) => fields?.reason)
+    expect(reasons).toEqual(['TooManyRequests', 'answerUnread'])
   })
 
   it('creates one again that is gone, which it believes at the second look where the client may not read the list', async () => {
@@ -283,12 +428,21 @@ it('with check repairs nothing, warns of a difference once, and is unwell until 
   expect(keeper.state()).toEqual({ state: 'missing', why: error.message })
   checks[0]?.end.resolve({ action: 'found', problem: 'other filter.subjectBeginsWith' })
   await settle()
-  found.next = { kind: 'changed', problem: 'other filter.subjectBeginsWith' }
-  await look()
   const problem = 'the event subscription differs from the metadata: other filter.subjectBeginsWith'
+  expect(keeper.state()).toMatchObject({ state: 'provisioned', problem })
+  found.next = { kind: 'changed', problem: 'other filter.subjectBeginsWith', lacksCredential: true }
+  await look()
   expect(keeper.state()).toMatchObject({ state: 'provisioned', problem })
   expect(log.lines.filter(({ level }) => level === 'warn')).toHaveLength(1)
   keeper.repair()
   await settle()
   expect(checks).toHaveLength(1)
+  found.next = new ArmFailureError({ kind: 'notFound', status: 404, code: 'ResourceNotFound', message: 'gone' })
+  await look()
+  expect(keeper.state()).toEqual({ state: 'missing', why: 'the resource that it belongs to does not exist' })
+  found.next = { kind: 'missing', certain: true }
+  await look()
+  expect(keeper.state()).toEqual({ state: 'missing', why: 'it was deleted' })
+  expect(checks).toHaveLength(2)
+  expect(log.text()).toContain('the event subscription is missing; waiting until somebody creates it')
 })
