@@ -28,12 +28,11 @@ export function createClock({ keepsAlive }: { readonly keepsAlive: boolean }): S
     setTimer(ms, callback) {
       // Both at once: a test that fakes them later could not clear this timer, which would keep its process alive.
       const { setTimeout, clearTimeout } = globalThis
-      const due = performance.now() + ms
       let timer: NodeJS.Timeout
       const arm = (left: number) => {
         timer =
           left > maxTimeoutMs
-            ? setTimeout(() => arm(due - performance.now()), maxTimeoutMs)
+            ? setTimeout(() => arm(left - maxTimeoutMs), maxTimeoutMs)
             : setTimeout(callback, Math.max(left, 0))
         if (!keepsAlive) timer.unref()
       }
