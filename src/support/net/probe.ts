@@ -41,7 +41,7 @@ export async function tryConnection(to: TcpNetConnectOpts | IpcNetConnectOpts, s
 export interface Probe {
   readonly url: URL
   /** Where the host is. A proxy is told the name of the URL instead. @default where Node finds the host of the URL */
-  readonly target?: Target | { readonly proxy: URL }
+  readonly target?: Target | { readonly proxy: URL } | undefined
   readonly method: 'OPTIONS' | 'POST' | 'GET'
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
