@@ -13,6 +13,7 @@ import {
   destinationOf,
   isChanging,
   isTold,
+  propertiesIn,
   readAttributes,
   readSubscriptionProperties,
   type SubscriptionProperties,
@@ -222,10 +223,7 @@ export async function writeSubscription(
   }
 }
 
-function awaitsManualAction(resource: unknown): boolean {
-  const properties = isRecord(resource) ? resource.properties : undefined
-  return isRecord(properties) && properties.provisioningState === 'AwaitingManualAction'
-}
+const awaitsManualAction = (resource: unknown) => propertiesIn(resource).provisioningState === 'AwaitingManualAction'
 
 function decidePollPause(answer: PipelineResponse | undefined, polls: number, now: number): number {
   const asked = answer && readRetryAfter((name) => answer.headers.get(name), now)

@@ -17,6 +17,7 @@ import type { AzureEnvironment } from '../metadata/fields/addresses.ts'
 import { metadataInvalid } from '../metadata/fields/faults.ts'
 import { isRecord, readJson } from '../support/text/json-text.ts'
 import { pause, type SteadyClock, systemClock, withLimit } from '../support/time/clock.ts'
+import { propertiesIn } from './values.ts'
 
 export interface ArmOptions {
   readonly environment: AzureEnvironment
@@ -201,8 +202,7 @@ const isLink = (value: unknown): value is string | null | undefined =>
 /** Rejects where ARM does not answer, or names none that anybody can ask. */
 export async function readHostname(arm: Arm, namespaceId: string, limits: CallLimits): Promise<string> {
   const answer = await arm.ask({ path: namespaceId }, limits)
-  const properties = isRecord(answer) && isRecord(answer.properties) ? answer.properties : {}
-  const { topicsConfiguration } = properties
+  const { topicsConfiguration } = propertiesIn(answer)
   const hostname = isRecord(topicsConfiguration) ? topicsConfiguration.hostname : undefined
   const isHost = typeof hostname === 'string' && /^[\w.:/-]{1,500}$/.test(hostname)
   // A text that only looks like a host name, such as `host:x`, is no address.

@@ -100,6 +100,10 @@ export function readSubscriptionProperties(resource: unknown): ReadProperties {
   return { fault: `properties.${path.join('.')}: ${message}` }
 }
 
+/** The `properties` of the JSON of a resource; empty where there are none. */
+export const propertiesIn = (resource: unknown): UnknownRecord =>
+  isRecord(resource) && isRecord(resource.properties) ? resource.properties : {}
+
 /** The attributes in the answer of `getDeliveryAttributes`. */
 export function readAttributes(answer: unknown): readonly DeliveryAttribute[] {
   const parsed = z.looseObject({ value: z.array(attribute) }).safeParse(withoutNulls(answer))

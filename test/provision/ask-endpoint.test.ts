@@ -124,3 +124,11 @@ it('goes by the head of an answer whose body never ends, however little of it co
     { kind: 'consent', byWaiting: false },
   ])
 })
+
+it('a consent by a certificate of an authority that nobody trusts is no answer', async () => {
+  const ingress = await openIngress()
+  ingress.route(() => consent)
+  const input = inputMetadata({ subscriberEndpoint: ingress.url })
+  const { ask } = createEndpointQuestion({ input, endpoints: {}, resourceManager: azure })
+  expect(await ask(signal)).toMatchObject({ kind: 'silence', why: expect.stringMatching(/CERT|VERIFY/) })
+})

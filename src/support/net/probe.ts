@@ -40,8 +40,8 @@ export async function tryConnection(to: TcpNetConnectOpts | IpcNetConnectOpts, s
 
 export interface Probe {
   readonly url: URL
-  /** Where the host is. A proxy is told the name of the URL instead. */
-  readonly target: Target | { readonly proxy: URL }
+  /** Where the host is. A proxy is told the name of the URL instead. @default where Node finds the host of the URL */
+  readonly target?: Target | { readonly proxy: URL } | undefined
   readonly method: 'OPTIONS' | 'POST' | 'GET'
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
@@ -49,6 +49,8 @@ export interface Probe {
   readonly servername?: string | undefined
   /** What is trusted. @default Node's certificates */
   readonly secureContext?: SecureContext | undefined
+  /** Whether any certificate will do. @default false */
+  readonly takesAnyCertificate?: boolean
   readonly signal: AbortSignal
 }
 
@@ -71,7 +73,8 @@ const maxBytes = 65_536
 export const probe = ({ signal, ...request }: Probe): Promise<ProbeAnswer> =>
   withLimit({ ms: limitMs, signal }, (limited) => send({ ...request, signal: limited }))
 
-function send({ url, target, method, headers, body, servername, secureContext, signal }: Probe): Promise<ProbeAnswer> {
+function send(probe: Probe): Promise<ProbeAnswer> {
+  const { url, target, method, headers, body, servername, secureContext, takesAnyCertificate = false, signal } = probe
   const { promise, resolve, reject } = Promise.withResolvers<ProbeAnswer>()
   const isTls = url.protocol === 'https:'
   const hostname = bareHost(url)
@@ -80,14 +83,15 @@ function send({ url, target, method, headers, body, servername, secureContext, s
   // Before a proxy has opened its tunnel the request itself says nothing of its end.
   signal.addEventListener('abort', () => giveUp(), { once: true })
   const to =
-    'proxy' in target
+    target && 'proxy' in target
       ? { host: hostname, port: portOf(url), agent: new HttpsProxyAgent(target.proxy, { signal }) }
-      : { host: target.address, port: target.port, agent: false as const }
+      : { host: target?.address ?? hostname, port: target?.port ?? portOf(url), agent: false as const }
   const request = (isTls ? https : http).request({
     ...to,
     method,
     path: `${url.pathname}${url.search}`,
     ...(isTls && { servername: isIP(certified) ? '' : certified, ...(secureContext && { secureContext }) }),
+    rejectUnauthorized: !takesAnyCertificate,
     signal,
     headers: {
       host: url.host,

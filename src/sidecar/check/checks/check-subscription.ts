@@ -6,7 +6,7 @@ import { showUrl } from '../../../metadata/fields/addresses.ts'
 import { readWholeList } from '../../../provision/arm.ts'
 import { decideUpsert, placeAt, type WantedSubscription } from '../../../provision/decide.ts'
 import { credentialsOf } from '../../../provision/needs-webhook.ts'
-import { isActive, type SubscriptionProperties, webHookOf } from '../../../provision/values.ts'
+import { isActive, propertiesIn, type SubscriptionProperties, webHookOf } from '../../../provision/values.ts'
 import { isRecord } from '../../../support/text/json-text.ts'
 import { oneLine, shellWord } from '../../../support/text/text.ts'
 import type { AzureResource } from '../context/azure-resource.ts'
@@ -181,11 +181,10 @@ async function leftOvers({ input, readArm }: InputContext, signal: AbortSignal):
   const list = await readWholeList(get, path, 'event subscriptions').catch(() => [])
   const endpoint = showUrl(subscriberEndpoint.replace(/\?.*$/s, ''))
   return list.flatMap((entry) => {
-    const { name, properties } = isRecord(entry) ? entry : {}
+    const { name } = isRecord(entry) ? entry : {}
     if (typeof name !== 'string' || name.toLowerCase() === eventSubscriptionName.toLowerCase()) return []
-    const destination =
-      isRecord(properties) && isRecord(properties.destination) ? properties.destination.properties : {}
-    if (!isRecord(destination) || destination.endpointBaseUrl !== endpoint) return []
+    const { destination } = propertiesIn(entry)
+    if (propertiesIn(destination).endpointBaseUrl !== endpoint) return []
     const shown = oneLine(name, 64)
     const remedy = [
       `set eventSubscriptionName to ${shown} if it is this binding's; or delete it:`,

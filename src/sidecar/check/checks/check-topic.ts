@@ -3,11 +3,10 @@
 import { randomUUID } from 'node:crypto'
 import { silentLogger } from '../../../core/logger.ts'
 import { eventGridApiVersion } from '../../../core/versions.ts'
-import { canonicalRecord } from '../../../provision/values.ts'
+import { canonicalRecord, propertiesIn } from '../../../provision/values.ts'
 import { createPublisher } from '../../../publisher/publisher.ts'
 import { explainRejection } from '../../../publisher/rejection.ts'
 import { createTopicClient } from '../../../publisher/topic.ts'
-import { isRecord } from '../../../support/text/json-text.ts'
 import { systemClock } from '../../../support/time/clock.ts'
 import type { PortHolder } from '../context/own-listener.ts'
 import type { InputContext, OutputContext } from '../context/side-context.ts'
@@ -61,9 +60,8 @@ async function whyNot(
   const otherTopic = warning(`not tried: ${scope.id} is not the topic of topicEndpoint`)
   if (scope.kind !== 'topic') return otherTopic
   try {
-    const topic = await context.readArm(scope.id, eventGridApiVersion, signal)
-    const properties = isRecord(topic) && isRecord(topic.properties) ? topic.properties : {}
-    if (!isSameEndpoint(properties.endpoint, source)) return otherTopic
+    const { endpoint } = propertiesIn(await context.readArm(scope.id, eventGridApiVersion, signal))
+    if (!isSameEndpoint(endpoint, source)) return otherTopic
     const existing = await context.existing()
     if (!existing) {
       const remedy = 'start the binding once: init creates it'

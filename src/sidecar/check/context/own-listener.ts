@@ -6,6 +6,7 @@ import type { EventHandler } from '../../../core/event.ts'
 import { silentLogger } from '../../../core/logger.ts'
 import { createListener } from '../../../listener/listener.ts'
 import type { PushMetadata } from '../../../metadata/typed/metadata.ts'
+import { firstAnswer } from '../../../provision/handshake.ts'
 import { type ProbeAnswer, probe } from '../../../support/net/probe.ts'
 import { isRecord, readJson } from '../../../support/text/json-text.ts'
 
@@ -73,10 +74,6 @@ async function askHolder(
 ): Promise<ProbeAnswer | undefined> {
   const everywhere = listenAddress === undefined || /^(::|0\.0\.0\.0)$/.test(listenAddress)
   const url = new URL(`http://127.0.0.1:${handshakePort}/api/events`)
-  for (const address of everywhere ? ['127.0.0.1', '::1'] : [listenAddress]) {
-    const target = { address, port: handshakePort }
-    const answer = await probe({ url, target, method: 'OPTIONS', signal }).catch(() => undefined)
-    if (answer) return answer
-  }
-  return undefined
+  const ask = (address: string) => probe({ url, target: { address, port: handshakePort }, method: 'OPTIONS', signal })
+  return firstAnswer(everywhere ? ['127.0.0.1', '::1'] : [listenAddress], signal, ask).catch(() => undefined)
 }

@@ -1,15 +1,13 @@
 /** `--emulator` and `--ca` lead a command to an emulator, whose endpoints and certificate are fetched. */
-import http from 'node:http'
-import https from 'node:https'
 import { isIP } from 'node:net'
-import { readBounded } from '../../../azure/http.ts'
 import { type Endpoints, endpointsFromEnvironment } from '../../../core/endpoints.ts'
 import { type OptionTexts, text, UsageError, wrongOption } from '../../../support/command-line/options.ts'
 import { ownCommand } from '../../../support/command-line/run-command.ts'
 import { readRegularFileSync } from '../../../support/files/regular-file.ts'
 import { isLoopback } from '../../../support/net/hosts.ts'
+import { probe } from '../../../support/net/probe.ts'
 import { messageOf } from '../../../support/process/error-code.ts'
-import { isRecord } from '../../../support/text/json-text.ts'
+import { isRecord, readJson } from '../../../support/text/json-text.ts'
 
 export const defaultEmulator = 'https://127.0.0.1:4430'
 
@@ -99,15 +97,11 @@ function readAuthority(file: string): string {
 
 /** Asks without verifying the certificate: the answer holds the authority to trust, and comes from this machine. */
 async function ask(emulator: URL): Promise<unknown> {
-  const client = emulator.protocol === 'https:' ? https : http
-  const options = { agent: false, rejectUnauthorized: false, signal: AbortSignal.timeout(limitMs) }
+  const url = new URL(endpointsPath, emulator)
+  const signal = AbortSignal.timeout(limitMs)
   try {
-    const answer = await new Promise<http.IncomingMessage>((resolve, reject) => {
-      client.get(new URL(endpointsPath, emulator), options, resolve).on('error', reject)
-    })
-    return JSON.parse(String(await readBounded(answer, { maxBytes: 65_536, longer: 'cut' })))
+    return readJson((await probe({ url, method: 'GET', takesAnyCertificate: true, signal })).body)
   } catch (error) {
-    if (error instanceof SyntaxError) return undefined
     const remedy = `name another by --emulator URL, or start one: ${ownCommand('eventgrid-binding')} emulate`
     throw new Error(`no emulator answers at ${emulator.origin}: ${remedy}`, { cause: error })
   }
