@@ -1,6 +1,6 @@
 import './core/require-node.ts'
 
-export { Binding, type BindingOptions, type GivenOperation } from './binding/binding.ts'
+export { Binding } from './binding/binding.ts'
 export type {
   BindingComponent,
   BindingComponentOptions,
@@ -13,6 +13,7 @@ export type {
   SidesOption,
   UpdateOptions,
 } from './binding/binding-component.ts'
+export type { BindingOptions, GivenOperation } from './binding/binding-options.ts'
 export { type ComponentDescriptor, component, type EventGridDescriptor } from './binding/component.ts'
 export type {
   ComponentDocument,
@@ -59,8 +60,8 @@ export { type LogFields, type Logger, type ObjectFirstLogger, objectFirst } from
 export { Secret } from './core/secret.ts'
 export type { FastifyHook } from './listener/listener.ts'
 export type { SecretReference } from './metadata/component/component-file.ts'
-export type { Reader } from './metadata/fields/field.ts'
 export type { MetadataField } from './metadata/fields/find-field.ts'
+export type { Reader } from './metadata/fields/needs.ts'
 export {
   type LoadComponentsOptions,
   loadComponents,

@@ -1,20 +1,16 @@
 /** The public class `Binding`: its life from init to close, with one change of its two sides at a time, and the errors of wrong use. */
-import type { TokenCredential } from '@azure/core-auth'
 import type { Side } from '../core/component.ts'
 import { type Endpoints, endpointsFromEnvironment } from '../core/endpoints.ts'
 import { BindingError, isBindingError } from '../core/errors.ts'
 import type { EventHandler } from '../core/event.ts'
 import { type Logger, silentLogger, unfailing, withTrace } from '../core/logger.ts'
-import type { FastifyHook } from '../listener/listener.ts'
 import { readDefinition } from '../metadata/component/component-definition.ts'
 import { describeIssue } from '../metadata/fields/faults.ts'
-import type { ParsedMetadata } from '../metadata/typed/metadata.ts'
-import { secretsOf } from '../metadata/typed/metadata.ts'
+import { type ParsedMetadata, secretsOf } from '../metadata/typed/metadata.ts'
 import { parseMetadata } from '../metadata/typed/parse-metadata.ts'
 import { createTurns } from '../support/work/work.ts'
 import type {
   BindingComponent,
-  BindingComponentOptions,
   InitOptions,
   InvokeAnswer,
   InvokeOptions,
@@ -22,69 +18,51 @@ import type {
   SidesOption,
   UpdateOptions,
 } from './binding-component.ts'
+import {
+  type BindingOptions,
+  checkCallOptions,
+  checkHandler,
+  checkOperation,
+  type GivenOperation,
+  operations,
+} from './binding-options.ts'
 import type { GivenMetadata } from './given-metadata.ts'
 import { decideHealth, type Health } from './health.ts'
 import type { SideOptions } from './side.ts'
-import { InputSlot } from './sides/input-slot.ts'
-import { OutputSlot } from './sides/output-slot.ts'
-import { checkCallOptions, checkHandler, checkOperation, operations } from './wrong-options.ts'
-
-/** Options of a {@link Binding}. Each may be left out. */
-export interface BindingOptions extends BindingComponentOptions {
-  /** Takes each event. Without one, deliveries are answered 503, and pull delivery receives nothing, until {@link Binding.read} sets it. */
-  readonly onEvent?: EventHandler
-  /** The host's credential, in place of the one that metadata describes. The fields that it replaces are not required. */
-  readonly credential?: TokenCredential
-  /**
-   * Where Azure is; `emulator.endpoints` for an emulator. @default AZURE_RESOURCE_MANAGER_URL and AZURE_AUTHORITY_HOST
-   * of the environment, else the cloud of `azureEnvironment`
-   */
-  readonly endpoints?: Endpoints
-  /**
-   * Called with the Fastify server of each listener before it listens, and awaited: adds plugins, hooks and routes of the host. They see
-   * deliveries too, but the host's parsers and error handler do not. A hook that refuses requests without a login also refuses Event Grid.
-   */
-  readonly fastify?: FastifyHook
-}
-
-/** The operation, `create`. A misspelt literal does not compile; a string that is known at run time does. */
-export type GivenOperation<Operation extends string> = string extends Operation ? Operation : 'create'
+import { createInputSlot, type InputSlot } from './sides/input-slot.ts'
+import { createOutputSlot, type OutputSlot } from './sides/output-slot.ts'
 
 type State = 'new' | 'initializing' | 'ready' | 'closed'
 
 /** The Event Grid binding of one component: `init`, which may be tried again, then deliveries, `invoke`s and `update`s, then `close`. */
 export class Binding implements BindingComponent {
-  readonly #givenEndpoints: Endpoints | undefined
-  readonly #credentialGiven: boolean
-  readonly #hasFastify: boolean
+  readonly #options: BindingOptions
   readonly #logger: Logger
   readonly #input: InputSlot
   readonly #output: OutputSlot
   readonly #inTurn = createTurns()
-  /** Each `close` of a side aborts the changes of it that are under way. */
+  /** Each `close` of a side aborts the changes of that side that are under way. */
   readonly #closing = { input: new AbortController(), output: new AbortController() }
   #state: State = 'new'
   #initializing: Promise<void> | undefined
   #closed: Promise<void> | undefined
   /** The warnings of the metadata that were given last: they are not logged again. */
   #warned: readonly string[] = []
-  /** Those of the metadata that were given last, then former ones: a side that drains may still be told of them. */
+  /** The secrets of the metadata that were given last, then former ones: answers to a side that drains may still repeat these. */
   #secrets: readonly string[] = []
 
   /** @throws TypeError for an unknown option or an invalid value */
   constructor(options: BindingOptions = {}) {
     checkCallOptions('Binding', options)
+    this.#options = { ...options }
     const { onEvent, onError, credential: hostCredential, fastify } = options
-    this.#givenEndpoints = options.endpoints
-    this.#credentialGiven = hostCredential !== undefined
-    this.#hasFastify = fastify !== undefined
     // Twice: the host's logger may throw, and so may a span of its SDK.
     this.#logger = unfailing(withTrace(unfailing(options.logger ?? silentLogger)))
     const logger = this.#logger
     const secrets = () => this.#secrets
     const shared = (): SideOptions => ({ endpoints: this.endpoints(), hostCredential, onError, logger, secrets })
-    this.#input = new InputSlot(shared, fastify)
-    this.#output = new OutputSlot(shared)
+    this.#input = createInputSlot(shared, fastify)
+    this.#output = createOutputSlot(shared)
     this.#input.read(onEvent)
   }
 
@@ -184,7 +162,7 @@ export class Binding implements BindingComponent {
     const { name, properties } = readDefinition(given)
     const metadata = parseMetadata(properties, {
       ...(name !== undefined && { componentName: name }),
-      credentialGiven: this.#credentialGiven,
+      credentialGiven: this.#options.credential !== undefined,
       allowAnyPort: true,
     })
     const warnings = [...metadata.warnings.map(describeIssue), ...this.#idleOptions(metadata)]
@@ -196,12 +174,11 @@ export class Binding implements BindingComponent {
 
   /** Warnings of options that do nothing for this component. */
   #idleOptions({ push, pull, output }: ParsedMetadata): readonly string[] {
-    const asks = push?.credential ?? pull?.credential ?? (output?.authentication.kind === 'entra' || undefined)
+    const { fastify, credential } = this.#options
+    const asksEntra = push?.credential || pull?.credential || output?.authentication.kind === 'entra'
     return [
-      ...(this.#hasFastify && !push ? ['the option fastify does nothing: this component has no listener'] : []),
-      ...(this.#credentialGiven && !asks
-        ? ['the option credential does nothing: this component goes by keys alone']
-        : []),
+      ...(fastify && !push ? ['the option fastify does nothing: this component has no listener'] : []),
+      ...(credential && !asksEntra ? ['the option credential does nothing: this component goes by keys alone'] : []),
     ]
   }
 
@@ -223,7 +200,7 @@ export class Binding implements BindingComponent {
 
   /** Where it looks for Azure: the option, or else the environment. What is absent here is the cloud's own. */
   endpoints(): Endpoints {
-    return this.#givenEndpoints ?? endpointsFromEnvironment(process.env)
+    return this.#options.endpoints ?? endpointsFromEnvironment(process.env)
   }
 
   /** Where the input side listens; `undefined` before the listener is up, after `close`, and without an input side. */
@@ -301,7 +278,7 @@ export class Binding implements BindingComponent {
 
 const bothSides: readonly Side[] = ['input', 'output']
 
-/** Secrets of a component, former ones too, that are hidden. */
+/** Most secrets of a component that are remembered, to hide them; former ones count. */
 const maxSecrets = 100
 
 const closedError = () =>

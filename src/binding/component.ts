@@ -1,8 +1,9 @@
 /** How a host runtime finds this binding: its component types, version and metadata fields. */
 import { componentTypes, componentVersion } from '../metadata/component/component-definition.ts'
 import { type MetadataField, metadataFields } from '../metadata/fields/find-field.ts'
-import { Binding, type BindingOptions } from './binding.ts'
+import { Binding } from './binding.ts'
 import type { BindingComponent, BindingComponentOptions } from './binding-component.ts'
+import type { BindingOptions } from './binding-options.ts'
 
 /** What a host runtime registers to load a binding as a plugin. */
 export interface ComponentDescriptor {

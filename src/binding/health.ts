@@ -132,7 +132,7 @@ export function decideInputHealth(facts: InputFacts, now: number): InputHealth {
   if (!facts.handlerAttached) reasons.push(`${noHandler}: deliveries are answered 503, and Event Grid sends them again`)
   const subscriptionProblem = problemOf(facts.subscription)
   if (subscriptionProblem) reasons.push(subscriptionProblem)
-  // An upsert that succeeded since then has seen our credential in it: the delivery was forged, or from before.
+  // An upsert that succeeded later has read our credential in the event subscription: the delivery was forged, or older.
   const seenAt = facts.subscription.state === 'provisioned' ? facts.subscription.since : 0
   if (foreignAt > seenAt && now - foreignAt < foreignDeliveryMs) {
     const what = 'deliveries of our event subscription have no credential that is known here'
@@ -251,7 +251,7 @@ export function decidePullHealth(facts: PullFacts): InputHealth {
     answered: {},
     strangers: {},
     ready: !closed,
-    // Also before the first receive: a count that begins with its first event would hide that one from who watches increases.
+    // Counts stand at 0 before the first receive: a counter that appears with the value 1 shows no increase to Prometheus.
     pull: receiver?.counts ?? createPullCounts(),
     ...(subscription && { eventSubscription: { state: subscription.state, timesDeleted } }),
   }

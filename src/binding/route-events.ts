@@ -4,7 +4,7 @@ import { type EventHandler, type ReceivedEvent, RejectEvent } from '../core/even
 import { issuesInWords, type SchemaIssue } from '../support/process/error-code.ts'
 import { checkValues, mustBe } from '../support/process/option-checks.ts'
 import { isRecord } from '../support/text/json-text.ts'
-import { checkHandler } from './wrong-options.ts'
+import { checkHandler } from './binding-options.ts'
 
 /** Names of Azure's own events, `Microsoft.Storage.BlobCreated` for instance. */
 export type SystemEventName = keyof SystemEventNameToEventData

@@ -3,7 +3,7 @@ import { AsyncResource } from 'node:async_hooks'
 import type { CancelTimer } from '../support/time/clock.ts'
 import { keepNewest } from '../support/work/work.ts'
 import type { DeliveryMember } from './events.ts'
-import type { Place } from './room.ts'
+import type { Share } from './room.ts'
 
 /**
  * How one event of a delivery ended: `invalid` is not an event, `notTried` never reached the handler, `timedOut` did, and its handler had
@@ -19,7 +19,7 @@ export interface Delivery {
   readonly members: DeliveryMember[]
   readonly metadata: Readonly<Record<string, string>>
   /** Room for the bytes. The dispatcher releases it when the delivery is settled, its sender heard, and no handler call of it runs. */
-  readonly place: Place
+  readonly share: Share
   /** Milliseconds, by `now` of the dispatcher: `handlerTimeout` counts from here. */
   readonly arrivedAt: number
   /** The sender has delivered these events before. */
@@ -149,13 +149,13 @@ export class OpenDelivery {
 
   /** Keeps the bytes of the events only, because the room is counted in bytes. False: there is no room for the delivery to wait. */
   shrink(): boolean {
-    const { members, place } = this.delivery
+    const { members, share } = this.delivery
     for (const member of members) if (!('invalid' in member)) member.forgetCloudEvent()
-    return place.grow(members.length * memberBytes)
+    return share.grow(members.length * memberBytes)
   }
 
   letGo(): void {
-    if (--this.#holders === 0) this.delivery.place.release()
+    if (--this.#holders === 0) this.delivery.share.release()
   }
 
   /** To be called in the context of the delivery, which is that of its dispatch. */

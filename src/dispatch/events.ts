@@ -168,20 +168,39 @@ const isCredential = (name: string) =>
   ) || /^x-forwarded-.*(?:token|cert)/.test(name)
 
 /** Parts of a name that say that its value may be a credential; `author` does not count. */
-const credentialParts =
-  /token|secret|cookie|session|jwt|jws|jwk|credential|passw|passphrase|signature|assertion|bearer|csrf|xsrf|saml|oidc|hmac|principal|userinfo|auth(?!or(?!i[sz]))/
+const credentialParts = new RegExp(
+  [
+    ...['token', 'secret', 'cookie', 'session', 'jwt', 'jws', 'jwk', 'credential', 'passw', 'passphrase', 'signature'],
+    ...['assertion', 'bearer', 'csrf', 'xsrf', 'saml', 'oidc', 'hmac', 'principal', 'userinfo', 'auth(?!or(?!i[sz]))'],
+  ].join('|'),
+)
 
-/** The same, where it is a word of its own or the end of a longer one; `monkey` does not count. */
-const credentialWords =
-  /(?:^|[-_.])(?:(?:api|access|app|auth|account|client|function|host|licen[cs]e|master|private|shared|subscription|user)?keys?|certs?|certificate|claims|creds?|login|nonce|otp|pass|pat|pin|psk|pwd|sas|sid|sig|sso|ticket|(?:client|peer|tls)cert)(?:$|[-_.\d])/
+const kindsOfKey = [
+  ...['api', 'access', 'app', 'auth', 'account', 'client', 'function', 'host', 'licen[cs]e', 'master', 'private'],
+  ...['shared', 'subscription', 'user'],
+]
 
-/** Values that are one whatever their name: with a scheme of HTTP, a JWT or other JSON in base64, a signed URL, a certificate or key. */
+/** Words of a name that say the same, alone or as the end of a longer word; `monkey` does not count. */
+const words = [
+  `(?:${kindsOfKey.join('|')})?keys?`,
+  ...['certs?', 'certificate', 'claims', 'creds?', 'login', 'nonce', 'otp', 'pass', 'pat', 'pin', 'psk', 'pwd', 'sas'],
+  ...['sid', 'sig', 'sso', 'ticket', '(?:client|peer|tls)cert'],
+]
+
+const credentialWords = new RegExp(`(?:^|[-_.])(?:${words.join('|')})(?:$|[-_.\\d])`)
+
+/** Keys by the beginning that their makers gave them. */
+const beginningsOfKeys = [
+  ...['A[KS]IA[\\dA-Z]{12}', 'AIza[\\w-]{16}', 'SG\\.[\\w-]{16}', 'gh[oprsu]_\\w{16}', 'github_pat_', 'glpat-'],
+  ...['hv[bs]\\.[\\w-]{16}', 'npm_\\w{16}', 'sk[-_][\\w-]{16}', 'xox[a-z]-', 'ya29\\.'],
+]
+
+/** Values that are a credential whatever their name: with a scheme of HTTP, JSON in base64 (a JWT), a signed URL, a certificate or key. */
 const credentialValues = [
   /^(?:apikey|basic|bearer|negotiate|ntlm|sharedaccesskey|token)\s+[\w+/=.~-]{8,}$/i,
   /^(?:aws4-hmac-sha256|digest|hawk|sharedaccesssignature)\s.*=/i,
   /(?<![\w-])eyJ[\w-]{8}|[?&]sig=|-----BEGIN/,
-  // Keys by the beginning that their makers gave them.
-  /^(?:A[KS]IA[\dA-Z]{12}|AIza[\w-]{16}|SG\.[\w-]{16}|gh[oprsu]_\w{16}|github_pat_|glpat-|hv[bs]\.[\w-]{16}|npm_\w{16}|sk[-_][\w-]{16}|xox[a-z]-|ya29\.)/,
+  new RegExp(`^(?:${beginningsOfKeys.join('|')})`),
 ]
 
 /** Headers of the transport, of proxies and of the handshake: metadata only where the event subscription declares them. */
@@ -229,10 +248,10 @@ export function eventMetadata(
   const metadata: Record<string, string> = {}
   for (const name in headers) {
     const value = headers[name]
-    if (typeof value !== 'string' || isCredential(name)) continue
+    if (typeof value !== 'string') continue
     const isWanted = isOwn(name) || (declared ? declared.has(name) : mayBeAttribute(name, value))
     // An assignment loses a header named __proto__, which no attribute uses.
-    if (isWanted) metadata[name] = value
+    if (isWanted && !isCredential(name)) metadata[name] = value
   }
   return metadata
 }

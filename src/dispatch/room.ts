@@ -1,9 +1,9 @@
-/** The room that the bytes of all deliveries take, and how a delivery waits for a place in it. */
+/** The room that the bytes of all deliveries take, and how a delivery waits for a share in it. */
 import { AsyncResource } from 'node:async_hooks'
 import type { Clock } from '../support/time/clock.ts'
 
 /** What a delivery occupies of the room, from the end of its head until nothing holds its bytes any more. */
-export interface Place {
+export interface Share {
   /** Occupies more for the same delivery. False: there is no room for more. */
   grow(bytes: number): boolean
   /** The bytes are here, and are so many. */
@@ -28,11 +28,11 @@ export const maxWaitMs = 3_000
 export function createRoom(most: number) {
   let used = 0
   /** Those that wait for room, the first ones first. */
-  const queue = new Set<{ readonly bytes: number; readonly enter: (place: Place) => void }>()
+  const queue = new Set<{ readonly bytes: number; readonly enter: (share: Share) => void }>()
   const whenFree = new Set<() => void>()
   const fits = (bytes: number) => used === 0 || used + bytes <= most
 
-  function occupy(bytes: number): Place {
+  function occupy(bytes: number): Share {
     let own = bytes
     used += own
     const set = (size: number) => {
@@ -58,14 +58,14 @@ export function createRoom(most: number) {
       queue.delete(waiting)
       waiting.enter(occupy(waiting.bytes))
     }
-    if (used >= most) return
+    if (used >= most || whenFree.size === 0) return
     const ready = [...whenFree]
     whenFree.clear()
     for (const callback of ready) callback()
   }
 
   return {
-    /** Takes a place, whether or not there is room: the bytes are here. */
+    /** Takes a share, whether or not there is room: the bytes are here. */
     occupy,
     /** Deliveries that wait. */
     waiting: () => queue.size,
@@ -75,10 +75,10 @@ export function createRoom(most: number) {
     /** Calls back once, when it is not full. */
     whenFree: (callback: () => void) => void whenFree.add(callback),
     /**
-     * Calls back once, in the asynchronous context of this call: with a place as soon as there is room and nobody waits, or with
+     * Calls back once, in the asynchronous context of this call: with a share as soon as there is room and nobody waits, or with
      * `undefined` after `maxWaitMs`, and at once where too many wait. Gives what ends the wait without a call.
      */
-    enter(bytes: number, clock: Pick<Clock, 'setTimer'>, onEnd: (place: Place | undefined) => void): () => void {
+    enter(bytes: number, clock: Pick<Clock, 'setTimer'>, onEnd: (share: Share | undefined) => void): () => void {
       const isFree = queue.size === 0 && fits(bytes)
       if (isFree || queue.size >= maxWaiting) {
         onEnd(isFree ? occupy(bytes) : undefined)
@@ -87,9 +87,9 @@ export function createRoom(most: number) {
       const end = AsyncResource.bind(onEnd)
       const waiting = {
         bytes,
-        enter(place: Place) {
+        enter(share: Share) {
           cancel()
-          end(place)
+          end(share)
         },
       }
       const cancel = clock.setTimer(maxWaitMs, () => {

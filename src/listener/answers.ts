@@ -83,7 +83,7 @@ export function createAnswers(options: AnswersOptions) {
     // A hook of the host may have answered: then its status counts.
     if (!reply.sent) sendAnswer(reply, answer, closes)
     if (raw.writableEnded || !isConnected) end(isConnected)
-    else raw.once('close', () => end(raw.writableFinished))
+    else raw.on('close', () => end(raw.writableFinished))
   }
 
   /** Answers a request whose events no handler gets. */

@@ -1,12 +1,11 @@
 /** The routes of the listener: each request is decided on by its head, read, and its events are handed on. */
 import { AsyncResource } from 'node:async_hooks'
-import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { QuietLog } from '../core/logger.ts'
 import type { Dispatcher } from '../dispatch/dispatcher.ts'
 import { eventMetadata, readDelivery } from '../dispatch/events.ts'
-import type { Place, Room } from '../dispatch/room.ts'
+import type { Room, Share } from '../dispatch/room.ts'
 import { type Clock, realTimers } from '../support/time/clock.ts'
 import { inBackground } from '../support/work/work.ts'
 import { decideByHead, type Gate, type GateDecision, type GateRefusal, tooLarge } from './admission.ts'
@@ -55,8 +54,8 @@ interface AdmittedDelivery {
   readonly as: 'delivery'
   /** Milliseconds of a monotonic clock, when the head was there. */
   readonly arrivedAt: number
-  readonly place: Place
-  /** The place is released by whoever has the body now. Until then it ends with the request. */
+  readonly share: Share
+  /** The share is released by whoever has the body now. Until then it ends with the request. */
   isHandedOver: boolean
 }
 
@@ -68,17 +67,6 @@ export function createRoutes(options: RoutesOptions): FastifyPluginAsync {
   const { gate, answers, dispatcher, log, maxConcurrency, declared } = options
   const { room, validationBudget, clock, elapsed, keepConnection } = options
 
-  /**
-   * What the gate has let in, from the end of its head to the end of its body. By Node's request: a decorator of Fastify's would be
-   * looked up anew for each event where there are many components, because each of them has its own class of requests.
-   */
-  const admitted = new WeakMap<IncomingMessage, Admitted>()
-  const admittedOf = (raw: IncomingMessage): Admitted => {
-    const found = admitted.get(raw)
-    if (!found) throw new Error('a request did not pass the gate')
-    return found
-  }
-
   function decide(request: FastifyRequest, reply: FastifyReply, proceed: () => void): void {
     const arrivedAt = elapsed()
     // A hook of the host may have replaced the headers.
@@ -89,7 +77,7 @@ export function createRoutes(options: RoutesOptions): FastifyPluginAsync {
       const read = (admission: Admitted) => {
         // Invites the body only now that the head was accepted. HTTP/1.0 has no such answer.
         if (headers.expect !== undefined && raw.httpVersion !== '1.0') reply.raw.writeContinue()
-        admitted.set(raw, admission)
+        request.setDecorator(admissionKey, admission)
         proceed()
       }
       if (decision.as === 'validation') return read({ as: 'validation' })
@@ -97,15 +85,15 @@ export function createRoutes(options: RoutesOptions): FastifyPluginAsync {
       if (raw.socket.destroyed) return
       let admission: AdmittedDelivery | undefined
       // Before a byte of the body is read: bodies that are half there would keep each other out.
-      const leave = room.enter(declaredLength(headers) ?? gate.maxRequestBytes, clock, (place) => {
-        if (!place) return answers.refuse(reply, noRoomRefusal)
-        admission = { as: 'delivery', arrivedAt, place, isHandedOver: false }
+      const leave = room.enter(declaredLength(headers) ?? gate.maxRequestBytes, clock, (share) => {
+        if (!share) return answers.refuse(reply, noRoomRefusal)
+        admission = { as: 'delivery', arrivedAt, share, isHandedOver: false }
         read(admission)
       })
       // Also where the sender has gone, or a hook of the host has answered.
-      reply.raw.once('close', () => {
+      reply.raw.on('close', () => {
         leave()
-        if (admission && !admission.isHandedOver) admission.place.release()
+        if (admission && !admission.isHandedOver) admission.share.release()
       })
     }
     const decision = decideByHead(gate, raw.method ?? '', headers)
@@ -137,37 +125,39 @@ export function createRoutes(options: RoutesOptions): FastifyPluginAsync {
     else refuse(problemAnswer(500, 'The request failed.'), 'replaced')
   }
 
-  function deliver(reply: FastifyReply, body: Buffer, { arrivedAt, place }: AdmittedDelivery): void {
+  function deliver(reply: FastifyReply, body: Buffer, { arrivedAt, share }: AdmittedDelivery): void {
     try {
       const { headers } = reply.request
       const reading = readDelivery(body)
       if ('problem' in reading) {
         log.warn('could not read a delivery', { reason: reading.problem })
         answers.refuse(reply, { answer: problemAnswer(400, reading.problem) })
-        place.release()
+        share.release()
         return
       }
       dispatcher.dispatch({
         members: reading.members,
         metadata: eventMetadata(headers, declared.attributes),
-        place,
+        share,
         arrivedAt,
         redelivered: Number.parseInt(String(headers['aeg-delivery-count']), 10) > 0,
         settle: (outcomes, onKnown) => answers.acknowledge(reply, outcomes, onKnown),
       })
     } catch (error) {
-      place.release()
+      share.release()
       sendError(reply, error)
     }
   }
 
   return async (server) => {
     server.setErrorHandler((error, _request, reply) => answers.fail(reply, error))
+    server.decorateRequest(admissionKey, undefined)
     server.removeAllContentTypeParsers()
     // Types that Fastify knows by name are found in its cache; a type under `*` is parsed anew for each request.
     for (const type of contentTypes) {
-      server.addContentTypeParser(type, ({ raw }, payload, parsed) => {
-        const admission = admittedOf(raw)
+      server.addContentTypeParser(type, (request, payload, parsed) => {
+        const { raw } = request
+        const admission = admissionOf(request)
         const isDelivery = admission.as === 'delivery'
         const limit = isDelivery ? gate.maxRequestBytes : maxValidationBytes
         // A stream of a host's hook need not notice that the sender has gone.
@@ -175,12 +165,12 @@ export function createRoutes(options: RoutesOptions): FastifyPluginAsync {
         readBody(payload, limit, isDelivery ? undefined : validationBudget, (error, body) => {
           // Nobody is left to answer. Node destroys a request at its good end too, so the socket tells.
           if (error && raw.socket.destroyed) return
-          if (isDelivery && Buffer.isBuffer(body)) admission.place.resize(body.length)
+          if (isDelivery && Buffer.isBuffer(body)) admission.share.resize(body.length)
           parsed(error, body)
         })
       })
     }
-    const handler = (request: FastifyRequest, reply: FastifyReply) => handOn(reply, admittedOf(request.raw))
+    const handler = (request: FastifyRequest, reply: FastifyReply) => handOn(reply, admissionOf(request))
     // A hook onRoute of the host may have wrapped them. An async wrapper answers 200 at once, before the event is handled.
     server.addHook('onRoute', (route) => void Object.assign(route, { handler, errorHandler: undefined }))
     server.route({
@@ -192,6 +182,15 @@ export function createRoutes(options: RoutesOptions): FastifyPluginAsync {
       handler,
     })
   }
+}
+
+/** The decorator of Fastify's request that keeps what the gate has let in, from the end of the head to the end of the body. */
+const admissionKey = Symbol('admission')
+
+function admissionOf(request: FastifyRequest): Admitted {
+  const admission = request.getDecorator<Admitted | undefined>(admissionKey)
+  if (!admission) throw new Error('a request did not pass the gate')
+  return admission
 }
 
 const noRoomRefusal: GateRefusal = {

@@ -107,7 +107,7 @@ async function isAbsentFromList(arm: Arm, place: SubscriptionPlace, limits: Call
   }
 }
 
-/** One entry that cannot be read may be the very one that is looked for. */
+/** An entry that cannot be read may be the very event subscription that is looked for. */
 function isListedAs(entry: unknown, place: SubscriptionPlace): boolean {
   if (!isRecord(entry) || typeof entry.id !== 'string' || typeof entry.name !== 'string') {
     throw unreadable('it is not a list of event subscriptions')
@@ -133,7 +133,7 @@ async function withHidden(
     webHook && tell('getFullUrl'),
     hidesValue ? tell('getDeliveryAttributes') : undefined,
   ])
-  // These answers are of a later moment. Where a change began in between, they are of its new settings, by which nothing is delivered yet.
+  // Both calls are answered later than the first read. Where a change began in between, they tell new settings, which do not deliver yet.
   const later = hidesValue ? propertiesOf(await arm.ask({ path: id }, limits)) : properties
   if (isChanging(later)) return later
   const url = isRecord(full) && typeof full.endpointUrl === 'string' ? full.endpointUrl : webHook?.endpointUrl

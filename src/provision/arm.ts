@@ -204,7 +204,7 @@ export async function readHostname(arm: Arm, namespaceId: string, limits: CallLi
   const { topicsConfiguration } = properties
   const hostname = isRecord(topicsConfiguration) ? topicsConfiguration.hostname : undefined
   const isHost = typeof hostname === 'string' && /^[\w.:/-]{1,500}$/.test(hostname)
-  // What only looks like one, such as `host:x`, is no address.
+  // A text that only looks like a host name, such as `host:x`, is no address.
   if (isHost && URL.canParse(`https://${hostname}`)) return hostname
   throw new ArmFailureError({ kind: 'answerUnread', message: `it names no host for ${namespaceId}` })
 }

@@ -4,8 +4,8 @@ import { explainFailure, type FailureContext, mayPass } from '../azure/refusals/
 import { BindingError, inWords } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
 import type { EitherInput } from '../metadata/typed/metadata.ts'
-import { type FailedTry, minLeftMs, retryPause } from '../support/time/back-off.ts'
 import { pause, type SteadyClock } from '../support/time/clock.ts'
+import { type FailedTry, minLeftMs, retryPause } from '../support/work/work.ts'
 import { type Arm, type CallLimits, readHostname } from './arm.ts'
 import { type Detail, readSubscription } from './arm-subscription.ts'
 import type { WantedSubscription } from './decide.ts'
@@ -14,13 +14,13 @@ import type { AskedEndpoint } from './handshake.ts'
 import { isActive, type SubscriptionProperties } from './values.ts'
 
 /**
- * Repeats the work until it succeeds. After it the host name of the namespace is asked for.
+ * Repeats the work until it succeeds.
  *
  * @param without the outcome where events are received without the right that is missing
  * @throws BindingError by the last failure, TIMEOUT (its cause is the last failure) or ABORTED
  */
 export async function repeatAttempts<Outcome>(
-  { arm, input, wanted, worksWithout, host, onFound, context: contextOf }: ProvisionTarget,
+  { arm, input, wanted, receivesWithoutRights, host, onFound, context: contextOf }: ProvisionTarget,
   { signal, logger, patience, onAttempt, onWait, clock, random }: ProvisionTask,
   work: (attempt: Attempt, count: number) => Promise<Outcome>,
   without?: Outcome,
@@ -43,25 +43,25 @@ export async function repeatAttempts<Outcome>(
     try {
       const deadline = (patience === 'timeout' ? started : clock.elapsed()) + timeoutMs
       const limits = { signal, deadline }
-      const read: Attempt['read'] = async (one, detail) => {
-        askedId = one.place.sourceId
-        const existing = await readSubscription(arm, one.place, limits, detail)
+      const read: Attempt['read'] = async (subscription, detail) => {
+        askedId = subscription.place.sourceId
+        const existing = await readSubscription(arm, subscription.place, limits, detail)
         if (existing) {
-          seen.set(one, existing)
+          seen.set(subscription, existing)
           onFound?.(existing)
         }
         return existing
       }
-      const outcome = await work({ limits, read, waits }, attempt)
-      if (host) {
+      const readHost = async () => {
+        if (!host) return
         askedId = host.namespaceId
         host.onHostname(await readHostname(arm, host.namespaceId, limits))
       }
-      return outcome
+      return await work({ limits, read, readHost, waits }, attempt)
     } catch (error) {
       const left = started + timeoutMs - clock.elapsed()
       const failed = readAttempt(error, context(), { left, now: clock.now() })
-      if (worksWithout && without !== undefined && failed.error.code === 'PERMISSION_DENIED') {
+      if (receivesWithoutRights && without !== undefined && failed.error.code === 'PERMISSION_DENIED') {
         const { what, fix } = failed.error
         logger.warn(
           `events are received from the event subscription ${name} as it is: ${what}; to have it updated, ${fix}`,
@@ -173,8 +173,8 @@ export interface ProvisionTarget {
   /** The endpoint of a web hook, which has to consent before a write; absent for pull, which has no handshake. */
   readonly endpoint?: AskedEndpoint
   /** Events are received without any right at Azure Resource Manager, too. */
-  readonly worksWithout: boolean
-  /** The namespace whose host name is wanted, and who hears of that name. Asked last. */
+  readonly receivesWithoutRights: boolean
+  /** The namespace whose host name is wanted, and who hears of that name. */
   readonly host?: { readonly namespaceId: string; readonly onHostname: (hostname: string) => void } | undefined
 }
 
@@ -204,23 +204,14 @@ export interface ProvisionTask {
   readonly onWait?: ((why: string) => void) | undefined
 }
 
-/** One attempt: its limits, and its reads, which remember whom they asked and which secrets they saw. */
+/** An attempt: its limits, and its reads, which remember the resource that was asked for and the secrets of what was read. */
 export interface Attempt {
   readonly limits: CallLimits
   read(wanted: WantedSubscription, detail?: Detail): Promise<SubscriptionProperties | undefined>
+  /** Asks for the host name of the namespace, where that is wanted. */
+  readHost(): Promise<void>
   /** Takes down what a write waits for: a sentence without a secret. */
   waits(why: string): void
-}
-
-export type WriteAction = 'created' | 'patched' | 'replaced'
-
-export interface UpsertOutcome {
-  /** `notPermitted`: the client may not read or write the event subscription, which is used as it stands. */
-  readonly action: 'kept' | 'notPermitted' | WriteAction
-  /** When our own write was provisioned, in ms since 1970; absent where nothing was written. */
-  readonly wroteAt?: number
-  /** That it was written though the endpoint could not be asked: a sentence. */
-  readonly unreached?: string
 }
 
 /** One attempt that failed. Holds no secret. */
@@ -229,7 +220,7 @@ export interface FailedAttempt {
   readonly error: BindingError
   /** Pause before the next attempt, in ms; absent after the last attempt. */
   readonly retryInMs?: number
-  /** It does not exist, and `provisioning` is `check`. */
+  /** The event subscription does not exist, and `provisioning` is `check`. */
   readonly isMissing: boolean
 }
 

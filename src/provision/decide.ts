@@ -111,15 +111,16 @@ function clears(before: unknown, after: unknown): boolean {
 /** The fields that differ between two canonical forms, down to a plain value or one delivery attribute. */
 function changesBetween(before: UnknownRecord, after: UnknownRecord, path: readonly string[] = []): FieldChange[] {
   return differingNames(before, after).flatMap((name) => {
-    const [one, other] = [before[name], after[name]]
+    const [was, becomes] = [before[name], after[name]]
     const at = [...path, name]
-    const isLeaf = path.at(-1) === 'deliveryAttributeMappings' || !(isRecord(one ?? other) && isRecord(other ?? one))
-    if (!isLeaf) return changesBetween(isRecord(one) ? one : {}, isRecord(other) ? other : {}, at)
-    const shown = (value: unknown) => (isSecret(one) || isSecret(other) ? '(redacted)' : showPlain(name, value))
+    const isLeaf =
+      path.at(-1) === 'deliveryAttributeMappings' || !(isRecord(was ?? becomes) && isRecord(becomes ?? was))
+    if (!isLeaf) return changesBetween(isRecord(was) ? was : {}, isRecord(becomes) ? becomes : {}, at)
+    const shown = (value: unknown) => (isSecret(was) || isSecret(becomes) ? '(redacted)' : showPlain(name, value))
     return {
       field: at.join('.'),
-      ...(one !== undefined && { before: shown(one) }),
-      ...(other !== undefined && { after: shown(other) }),
+      ...(was !== undefined && { before: shown(was) }),
+      ...(becomes !== undefined && { after: shown(becomes) }),
     }
   })
 }
@@ -202,7 +203,8 @@ export function standingFilters(
 ): unknown {
   return mapSetting(setting, (wanted) =>
     wanted.map(
-      (one) => existing.find((stands) => isDeepStrictEqual(comparable(stands, one), comparable(one, one))) ?? one,
+      (filter) =>
+        existing.find((stands) => isDeepStrictEqual(comparable(stands, filter), comparable(filter, filter))) ?? filter,
     ),
   )
 }
@@ -234,7 +236,7 @@ export interface SubscriptionPlace {
   readonly listsOthers: boolean
 }
 
-/** Its resource id. */
+/** The resource id of an event subscription. */
 export const subscriptionIdOf = ({ listPath, name }: SubscriptionPlace): string => `${listPath}/${name}`
 
 /**

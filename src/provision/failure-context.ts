@@ -24,7 +24,7 @@ export function failureContext(input: PushMetadata, resourceManager: string): Fa
   }
 }
 
-/** The same for pull, at the namespace topic, its namespace or the scope that is forwarded. */
+/** What the explanation of a failure of pull names: at the namespace topic, its namespace or the scope that is forwarded. */
 export function pullFailureContext(pull: PullMetadata, resourceManager: string, scopeId: string): FailureContext {
   const { namespaceTopic } = pull
   return {
@@ -49,7 +49,7 @@ const common = ({ eventSubscriptionName, clientId, provisioning }: EitherInput, 
 const ownSecrets = ({ credential }: EitherInput) =>
   credential?.kind === 'clientSecret' ? [credential.clientSecret.reveal()] : []
 
-/** The same, for messages about event subscriptions that exist: their secret attributes are not shown either, and `Failed` is said. */
+/** A context for messages about event subscriptions that exist: their secret attributes are not shown either, and `Failed` is said. */
 export function withSecretsOf(context: FailureContext, existing: readonly SubscriptionProperties[]): FailureContext {
   const values = existing
     .flatMap((properties) => webHookOf(properties)?.deliveryAttributeMappings ?? [])

@@ -23,18 +23,22 @@ export interface SubscriptionCheck {
  */
 export async function checkSubscriptions(target: ProvisionTarget, task: ProvisionTask): Promise<SubscriptionCheck> {
   const { wanted, input } = target
-  async function checkAll({ read }: Attempt): Promise<SubscriptionCheck> {
+  async function checkAll({ read, readHost }: Attempt): Promise<SubscriptionCheck> {
     const problems: string[] = []
-    for (const one of wanted) {
-      const existing = await read(one, 'plain')
-      task.onLook?.({ delivers: existing !== undefined && isDelivering(existing, one), lacksCredential: false })
-      if (!existing) throw notThere(one)
-      const problem = differenceOf(one.assumeHidden(existing), one)
+    for (const subscription of wanted) {
+      const existing = await read(subscription, 'plain')
+      task.onLook?.({
+        delivers: existing !== undefined && isDelivering(existing, subscription),
+        lacksCredential: false,
+      })
+      if (!existing) throw notThere(subscription)
+      const problem = differenceOf(subscription.assumeHidden(existing), subscription)
       if (problem !== undefined) problems.push(problem)
     }
     task.logger.info(`the event subscription ${input.eventSubscriptionName} exists`, {
       scope: wanted.at(-1)?.place.sourceId,
     })
+    await readHost()
     return { action: 'found', ...(problems.length > 0 && { problem: problems.join('; ') }) }
   }
   return repeatAttempts<SubscriptionCheck>(target, task, checkAll, { action: 'notPermitted' })
@@ -42,7 +46,7 @@ export async function checkSubscriptions(target: ProvisionTarget, task: Provisio
 
 /** What {@link upsertSubscriptions} would do with one event subscription. Holds no secret. */
 export interface PlannedSubscription {
-  /** Its resource id. */
+  /** The resource id of the event subscription. */
   readonly id: string
   /** `wait`: somebody changes it at the moment. `refuse`: it must not be written, see `because` and `fix`. */
   readonly action: Upsert['action']
@@ -71,14 +75,14 @@ export async function planSubscriptions(
   const { wanted } = target
   async function planAll({ read }: Attempt): Promise<readonly PlannedSubscription[]> {
     const plans: PlannedSubscription[] = []
-    for (const one of wanted) {
-      const { found, isPlain } = await asPermitted((detail) => read(one, detail))
-      const existing = found && isPlain ? one.assumeHidden(found) : found
-      plans.push(planOf(one, decideUpsert(existing, one), isPlain ? [notCompared] : []))
+    for (const subscription of wanted) {
+      const { found, isPlain } = await asPermitted((detail) => read(subscription, detail))
+      const existing = found && isPlain ? subscription.assumeHidden(found) : found
+      plans.push(planOf(subscription, decideUpsert(existing, subscription), isPlain ? [notCompared] : []))
     }
     return plans
   }
-  return repeatAttempts({ ...target, host: undefined }, task, planAll)
+  return repeatAttempts(target, task, planAll)
 }
 
 /** A decision without what it would write, which holds secrets. */
@@ -109,12 +113,12 @@ export async function inspectSubscriptions(
   detail: Detail,
 ): Promise<SubscriptionFinding> {
   const limits = { signal, deadline: Number.POSITIVE_INFINITY }
-  for (const one of wanted) {
-    const look = await lookAsPermitted(arm, one, limits, detail)
+  for (const subscription of wanted) {
+    const look = await lookAsPermitted(arm, subscription, limits, detail)
     if (look.kind === 'missing') return look
     onFound?.(look.properties)
-    const problem = differenceOf(look.properties, one)
-    const lacksCredential = isDelivering(look.properties, one) && one.lacksCredential(look.properties)
+    const problem = differenceOf(look.properties, subscription)
+    const lacksCredential = isDelivering(look.properties, subscription) && subscription.lacksCredential(look.properties)
     if (problem !== undefined) return { kind: 'changed', problem, lacksCredential }
   }
   return { kind: 'intact' }
@@ -123,14 +127,14 @@ export async function inspectSubscriptions(
 /** Where what ARM hides may not be read, it counts as wanted. */
 async function lookAsPermitted(
   arm: Arm,
-  one: WantedSubscription,
+  subscription: WantedSubscription,
   limits: CallLimits,
   detail: Detail,
 ): Promise<LookedUp> {
-  const ask = (asked: Detail) => lookUp(arm, one.place, limits, asked)
+  const ask = (asked: Detail) => lookUp(arm, subscription.place, limits, asked)
   const { found, isPlain } = detail === 'whole' ? await asPermitted(ask) : { found: await ask(detail), isPlain: true }
   if (found.kind === 'missing' || !isPlain) return found
-  return { kind: 'found', properties: one.assumeHidden(found.properties) }
+  return { kind: 'found', properties: subscription.assumeHidden(found.properties) }
 }
 
 /** Why it delivers nothing here, as a clause; `undefined` where it does, and while somebody changes it. */

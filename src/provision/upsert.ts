@@ -2,22 +2,25 @@
 import { ArmFailureError, readFailure } from '../azure/read-failure.ts'
 import { BindingError } from '../core/errors.ts'
 import type { Logger } from '../core/logger.ts'
-import { backOff } from '../support/time/back-off.ts'
 import { pause, type SteadyClock, withLimit } from '../support/time/clock.ts'
+import { backOff } from '../support/work/work.ts'
 import { type CallLimits, pauseWithin } from './arm.ts'
 import { writeSubscription } from './arm-subscription.ts'
-import {
-  type Attempt,
-  isDelivering,
-  type ProvisionTarget,
-  type ProvisionTask,
-  repeatAttempts,
-  type UpsertOutcome,
-  type WriteAction,
-} from './attempts.ts'
+import { type Attempt, isDelivering, type ProvisionTarget, type ProvisionTask, repeatAttempts } from './attempts.ts'
 import { decideUpsert, type WantedSubscription, type Write } from './decide.ts'
 import { type AskedEndpoint, type EndpointAnswer, isServed } from './handshake.ts'
 import { isProvisioned, type SubscriptionProperties } from './values.ts'
+
+type WriteAction = 'created' | 'patched' | 'replaced'
+
+export interface UpsertOutcome {
+  /** `notPermitted`: the client may not read or write the event subscription, which is used as it stands. */
+  readonly action: 'kept' | 'notPermitted' | WriteAction
+  /** When our own write was provisioned, in ms since 1970; absent where nothing was written. */
+  readonly wroteAt?: number
+  /** A sentence where the event subscription was written though the endpoint could not be asked. */
+  readonly unreached?: string
+}
 
 /**
  * Creates the event subscriptions, or changes them to what the metadata asks for: reads, decides, writes if necessary, waits
@@ -29,7 +32,7 @@ import { isProvisioned, type SubscriptionProperties } from './values.ts'
  */
 export async function upsertSubscriptions(target: ProvisionTarget, task: ProvisionTask): Promise<UpsertOutcome> {
   const { wanted, input } = target
-  const upserts = wanted.map((one) => createUpsert(target, one, task))
+  const upserts = wanted.map((subscription) => createUpsert(target, subscription, task))
   async function upsertAll(attempt: Attempt, count: number): Promise<UpsertOutcome> {
     let outcome: UpsertOutcome = { action: 'kept' }
     for (const upsertOne of upserts) {
@@ -39,6 +42,7 @@ export async function upsertSubscriptions(target: ProvisionTarget, task: Provisi
     const scope = wanted.at(-1)?.place.sourceId
     const what = `the event subscription ${input.eventSubscriptionName} is provisioned: ${outcome.action}`
     task.logger.info(what, { scope, attempt: count })
+    await attempt.readHost()
     return outcome
   }
   return repeatAttempts<UpsertOutcome>(target, task, upsertAll, { action: 'notPermitted' })

@@ -248,7 +248,7 @@ export function canonicalSubscription(properties: UnknownRecord): UnknownRecord 
   return canonicalRecord({ ...rest, ...schema })
 }
 
-/** The same of any record within one. */
+/** Any record within an event subscription, in the form in which records compare. */
 export function canonicalRecord(record: UnknownRecord): UnknownRecord {
   const { endpointBaseUrl, endpointUrl = endpointBaseUrl, ...others } = record
   // The base URL is what ARM shows where it hides the URL.

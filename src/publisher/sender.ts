@@ -1,8 +1,8 @@
 /** Sends one request, and decides after a failure: once more, in halves, or not. */
 import type { BindingError } from '../core/errors.ts'
 import type { LogFields, Logger } from '../core/logger.ts'
-import { retryPause } from '../support/time/back-off.ts'
 import { pause, type SteadyClock } from '../support/time/clock.ts'
+import { retryPause } from '../support/work/work.ts'
 import type { WireEvent } from './events.ts'
 import type { FailedSend, PublishCall, SendOutcome } from './queue.ts'
 import { decideRetry } from './rejection.ts'

@@ -93,7 +93,7 @@ export function createHeldEvents(options: HeldEventsOptions) {
       scheduleSweep(held.renewAt)
       return {
         members: [isUtf8(bytes) ? readParsedEvent(bytes, value) : { invalid: 'it is not UTF-8' }],
-        place: processRoom.occupy(bytes.length),
+        share: processRoom.occupy(bytes.length),
         // A synchronous handler that works long must not use up the time of the events behind its own.
         arrivedAt: clock.elapsed(),
         metadata: {

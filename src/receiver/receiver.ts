@@ -8,8 +8,8 @@ import { Dispatcher, type DispatcherOptions } from '../dispatch/dispatcher.ts'
 import { processRoom } from '../dispatch/room.ts'
 import type { PullMetadata } from '../metadata/typed/metadata.ts'
 import { nameOf } from '../support/process/error-code.ts'
-import { retryPause } from '../support/time/back-off.ts'
 import { pause, realTimers, type SteadyClock, within } from '../support/time/clock.ts'
+import { retryPause } from '../support/work/work.ts'
 import { createHeldEvents } from './held-events.ts'
 import {
   createNamespaceClient,

@@ -3,9 +3,8 @@ import { explainNamespaceRefusal } from '../azure/refusals/namespace-refusal.ts'
 import type { Logger } from '../core/logger.ts'
 import type { PullMetadata } from '../metadata/typed/metadata.ts'
 import { messageOf } from '../support/process/error-code.ts'
-import { backOff, retryPause } from '../support/time/back-off.ts'
 import { pause, type SteadyClock } from '../support/time/clock.ts'
-import { inBackground } from '../support/work/work.ts'
+import { backOff, inBackground, retryPause } from '../support/work/work.ts'
 import { maxEventsPerReceive, type RequestFailure } from './namespace-client.ts'
 
 /** The first receive asks for no more: nothing is known of the size of events then. */

@@ -3,9 +3,8 @@ import type { Logger, QuietLog } from '../core/logger.ts'
 import type { TraceContext } from '../core/telemetry.ts'
 import type { EventOutcome } from '../dispatch/delivery.ts'
 import { nameOf } from '../support/process/error-code.ts'
-import { retryPause } from '../support/time/back-off.ts'
 import { pause, realTimers, type SteadyClock, within } from '../support/time/clock.ts'
-import { inBackground } from '../support/work/work.ts'
+import { inBackground, retryPause } from '../support/work/work.ts'
 import { type NamespaceClient, type RequestFailure, type SettleOperation, unconfirmed } from './namespace-client.ts'
 
 /** A lock, as long as it lasts. */

@@ -142,7 +142,7 @@ function open(maxConcurrency: number) {
     const delivery: Delivery = {
       members: reading.members,
       metadata,
-      place: room.occupy(bytes),
+      share: room.occupy(bytes),
       arrivedAt,
       redelivered,
       settle(outcomes, onKnown) {

@@ -67,7 +67,7 @@ function openDispatcher(limits: { readonly maxConcurrency?: number; readonly han
     dispatcher.dispatch({
       members: reading.members,
       metadata: {},
-      place: room.occupy(delivery.bytes ?? body.length),
+      share: room.occupy(delivery.bytes ?? body.length),
       arrivedAt: delivery.arrivedAt ?? clock.now(),
       redelivered: delivery.redelivered ?? false,
       settle(outcomes, onKnown) {

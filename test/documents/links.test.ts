@@ -66,3 +66,20 @@ it.each(files)('$path names a file that exists: $file', ({ path, file }) => {
   if (folder !== '' && isPacked(path, folder))
     expect(isPacked(join(folder, file), folder), 'it is not packed').toBe(true)
 })
+
+/** Looks like a path, and is what the package exports. */
+const subpath = 'eventgrid-binding/emulator'
+
+it('CONTRIBUTING.md names files and folders of src that are there', () => {
+  const { tree } = readPage('CONTRIBUTING.md')
+  const named = new Set<string>()
+  visit(tree, 'inlineCode', ({ value }) => {
+    if (/^[a-z][\w-]*(?:\/[\w.-]+)+$/.test(value) && value !== subpath) named.add(value)
+  })
+  const isThere = (path: string) =>
+    ['', 'src', 'packages/emulator/src'].some(
+      (folder) => existsSync(join(root, folder, path)) || existsSync(join(root, folder, `${path}.ts`)),
+    )
+  expect(named.size).toBeGreaterThan(10)
+  expect([...named].filter((path) => !isThere(path))).toEqual([])
+})

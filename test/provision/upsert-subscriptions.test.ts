@@ -79,7 +79,7 @@ async function start(
     const wanted = [wantedWebHook(input)]
     const context = () => failureContext(input, arm.url)
     return upsertSubscriptions(
-      { arm: connected, input, wanted, context, worksWithout: false },
+      { arm: connected, input, wanted, context, receivesWithoutRights: false },
       {
         ...{ signal: new AbortController().signal, logger, patience: 'timeout', clock: time, random: () => 0.5 },
         onAttempt: (each) => failed.push(each),

@@ -10,7 +10,7 @@ import { systemClock } from '../../support/time/clock.ts'
 import { inBackground } from '../../support/work/work.ts'
 import { decidePullHealth } from '../health.ts'
 import { type InputSide, loadCredential, type SideOptions } from '../side.ts'
-import { SubscriptionKeeper } from '../upkeep/subscription-keeper.ts'
+import { createSubscriptionKeeper } from '../upkeep/subscription-keeper.ts'
 
 /**
  * The input side by pull delivery: no listener. With a credential, the Queue event subscription is created or updated
@@ -34,7 +34,7 @@ export async function createPullSide(
       : undefined
   const keeper =
     provisioning !== 'none' && control
-      ? new SubscriptionKeeper({ connect: async () => control, logger, provisioning, clock })
+      ? createSubscriptionKeeper({ connect: async () => control, logger, provisioning, clock })
       : undefined
   // The namespace's key does all where there is one.
   const alone = pull.namespaceKey ? undefined : credential

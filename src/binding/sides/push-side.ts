@@ -5,7 +5,7 @@ import type { PushMetadata } from '../../metadata/typed/metadata.ts'
 import { decideInputHealth } from '../health.ts'
 import type { InputSide, SideOptions } from '../side.ts'
 import type { SubscriptionControl } from '../upkeep/subscription-control.ts'
-import { SubscriptionKeeper } from '../upkeep/subscription-keeper.ts'
+import { createSubscriptionKeeper } from '../upkeep/subscription-keeper.ts'
 import type { SubscriptionState } from '../upkeep/subscription-state.ts'
 
 export interface PushOptions extends SideOptions, Pick<ListenerOptions, 'handler' | 'fastify' | 'formers'> {
@@ -42,7 +42,7 @@ export async function createPushSide(input: PushMetadata, options: PushOptions):
   const keeper =
     provisioning === 'none'
       ? undefined
-      : new SubscriptionKeeper({
+      : createSubscriptionKeeper({
           connect,
           logger,
           provisioning,

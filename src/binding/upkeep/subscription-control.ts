@@ -15,13 +15,13 @@ import {
 } from '../../core/telemetry.ts'
 import type { EitherInput, PullMetadata, PushMetadata } from '../../metadata/typed/metadata.ts'
 import { connectArm } from '../../provision/arm.ts'
-import type { ProvisionTarget, ProvisionTask, UpsertOutcome } from '../../provision/attempts.ts'
+import type { ProvisionTarget, ProvisionTask } from '../../provision/attempts.ts'
 import { failureContext, pullFailureContext } from '../../provision/failure-context.ts'
 import { createEndpointQuestion } from '../../provision/handshake.ts'
 import { checkSubscriptions, inspectSubscriptions, planSubscriptions } from '../../provision/look.ts'
 import { wantedForPull } from '../../provision/needs-queue.ts'
 import { declaredAttributes, wantedWebHook } from '../../provision/needs-webhook.ts'
-import { upsertSubscriptions } from '../../provision/upsert.ts'
+import { type UpsertOutcome, upsertSubscriptions } from '../../provision/upsert.ts'
 import { systemClock } from '../../support/time/clock.ts'
 import type { SideOptions } from '../side.ts'
 
@@ -50,7 +50,7 @@ export function connectSubscription(
   const target: ProvisionTarget = {
     arm,
     input,
-    worksWithout: false,
+    receivesWithoutRights: false,
     wanted: [wantedWebHook(input)],
     onFound: (existing) => onAttributes?.(declaredAttributes(existing)),
     endpoint: createEndpointQuestion({ input, endpoints, resourceManager }),
@@ -81,7 +81,7 @@ export function connectNamespace(pull: PullMetadata, options: SideOptions) {
     wanted: wantedForPull(pull),
     context: (sourceId) => pullFailureContext(pull, resourceManager, sourceId),
     // Who knows the namespace's endpoint can receive without any right at ARM (role EventGrid Data Receiver).
-    worksWithout: pull.namespaceEndpoint !== undefined,
+    receivesWithoutRights: pull.namespaceEndpoint !== undefined,
     get host() {
       return (pull.namespaceEndpoint ?? namespaceEndpoint) === undefined ? { namespaceId, onHostname } : undefined
     },

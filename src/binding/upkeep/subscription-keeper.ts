@@ -7,7 +7,7 @@ import type { FailedAttempt } from '../../provision/attempts.ts'
 import { messageOf } from '../../support/process/error-code.ts'
 import { pause, type SteadyClock, systemClock } from '../../support/time/clock.ts'
 import type { SubscriptionControl } from './subscription-control.ts'
-import { createStateRecord, type StateRecord } from './subscription-state.ts'
+import { createStateRecord } from './subscription-state.ts'
 
 export interface SubscriptionKeeperOptions {
   /** Called at the first use, and again where it rejected. */
@@ -35,122 +35,54 @@ const minRepairMs = 60_000
  * Brings the event subscription about at init, then watches it: one loop, which polls, and corrects it when a delivery or a poll shows that
  * it has to.
  */
-export class SubscriptionKeeper {
-  readonly #connect: SubscriptionKeeperOptions['connect']
-  readonly #logger: Logger
-  readonly #clock: SteadyClock
-  readonly #random: () => number
-  readonly #manages: boolean
-  readonly #record: StateRecord
-  readonly #closing = new AbortController()
+export function createSubscriptionKeeper(options: SubscriptionKeeperOptions) {
+  const { connect, logger, provisioning, addsCredential = false, clock = systemClock, random = Math.random } = options
+  const manages = provisioning === 'manage'
+  const record = createStateRecord({ logger, clock, addsCredential: manages && addsCredential, manages })
+  const closing = new AbortController()
   /** Ends the pause before the next poll; `undefined` while the event subscription is read or written. */
-  #wake: (() => void) | undefined
-  #ended: Promise<void> | undefined
-  #repairedAt = Number.NEGATIVE_INFINITY
-  #wasPermitted = true
-  #wasMissing = false
+  let wake: (() => void) | undefined
+  let ended: Promise<void> | undefined
+  let repairedAt = Number.NEGATIVE_INFINITY
+  let wasPermitted = true
+  let wasMissing = false
 
-  constructor(options: SubscriptionKeeperOptions) {
-    const { connect, logger, provisioning, addsCredential = false, clock = systemClock, random = Math.random } = options
-    const manages = provisioning === 'manage'
-    this.#connect = connect
-    this.#logger = logger
-    this.#clock = clock
-    this.#random = random
-    this.#manages = manages
-    this.#record = createStateRecord({ logger, clock, addsCredential: manages && addsCredential, manages })
-  }
-
-  state() {
-    return this.#record.current()
-  }
-
-  timesDeleted(): number {
-    return this.#record.timesDeleted()
-  }
-
-  isReady(): boolean {
-    return this.#record.isReady()
-  }
-
-  /** Since when the event subscription is known to deliver with our credential, in ms since 1970; `undefined` while it is not. */
-  carriesOursSince(): number | undefined {
-    return this.#record.carriesOursSince()
-  }
-
-  /**
-   * To be called once. The event subscription is watched afterwards; with the patience `timeout` not where this rejects.
-   *
-   * @param after the end of the upkeep of the side before, which is awaited: a write of it that is under way would be overlooked otherwise.
-   *   It must not reject. The side that follows is ready at once, since it goes on taking the credential of the one before
-   */
-  bringUp(patience: 'timeout' | 'forever', signal?: AbortSignal, after?: Promise<void>): Promise<void> {
-    if (after) this.#record.follows()
-    else this.#record.startWaiting()
-    const closing = this.#closing.signal
-    const provision = async () => {
-      await after
-      await this.#provision(patience, signal ? AbortSignal.any([signal, closing]) : closing)
-    }
-    const up = provision()
-    // In the background somebody may correct the cause of a failure that does not pass by itself.
-    const over = patience === 'forever' ? up.catch(() => {}) : up
-    this.#ended = over.then(
-      () => this.#watch(),
-      () => {},
-    )
-    return up
-  }
-
-  /** Has the event subscription read again and corrected, at most once a minute. Does nothing while that is done, and after the end. */
-  repair(): void {
-    const why = 'a delivery has no credential that is known here; reading the event subscription again'
-    if (this.#manages && this.#wake && this.#mayRepair(why)) this.#wake()
-  }
-
-  /** Ends the loop. Resolves when the last call to Azure has ended: a write that was sent is awaited, ten seconds at most. */
-  async close(): Promise<void> {
-    this.#closing.abort()
-    await this.#ended
-  }
-
-  async #watch(): Promise<void> {
-    const { signal } = this.#closing
+  async function watch(): Promise<void> {
+    const { signal } = closing
     while (!signal.aborted) {
       const waking = new AbortController()
-      this.#wake = () => waking.abort()
-      await pause(this.#clock, minPollMs * (1 + this.#random()), AbortSignal.any([signal, waking.signal]))
-      this.#wake = undefined
+      wake = () => waking.abort()
+      await pause(clock, minPollMs * (1 + random()), AbortSignal.any([signal, waking.signal]))
+      wake = undefined
       if (signal.aborted) return
       try {
-        if (waking.signal.aborted || (await this.#needsProvision())) await this.#provision('timeout', signal)
+        if (waking.signal.aborted || (await needsProvision())) await provision('timeout', signal)
       } catch (error) {
         if (signal.aborted) return
-        const done = this.#manages ? 'corrected' : 'checked'
-        this.#logger.error(`the event subscription could not be ${done}: ${messageOf(error)}`)
+        const done = manages ? 'corrected' : 'checked'
+        logger.error(`the event subscription could not be ${done}: ${messageOf(error)}`)
       }
     }
   }
 
   /** Whether a repair may start now, which is logged with the reason. */
-  #mayRepair(why: string): boolean {
-    const now = this.#clock.elapsed()
-    if (now - this.#repairedAt < minRepairMs) return false
-    this.#repairedAt = now
-    this.#logger.warn(why)
+  function mayRepair(why: string): boolean {
+    const now = clock.elapsed()
+    if (now - repairedAt < minRepairMs) return false
+    repairedAt = now
+    logger.warn(why)
     return true
   }
 
-  async #provision(patience: 'timeout' | 'forever', signal: AbortSignal): Promise<void> {
-    const record = this.#record
+  async function provision(patience: 'timeout' | 'forever', signal: AbortSignal): Promise<void> {
     try {
       const onAttempt = ({ error, isMissing }: FailedAttempt) =>
         record.failed(shownMessage(error), { isMissing, passes: doesPass(error) })
       const { looked: onLook, answered: onAnswer, waits: onWait } = record
       const task = { patience, signal, onAttempt, onLook, onAnswer, onWait }
-      const control = await this.#connect()
-      const outcome = await (this.#manages ? control.upsert(task) : control.check(task))
-      this.#wasPermitted = outcome.action !== 'notPermitted'
+      const control = await connect()
+      const outcome = await (manages ? control.upsert(task) : control.check(task))
+      wasPermitted = outcome.action !== 'notPermitted'
       if (outcome.action === 'created') record.missed()
       record.provisioned('wroteAt' in outcome ? outcome.wroteAt : undefined)
       if (outcome.action === 'found') record.found(outcome.problem)
@@ -165,44 +97,77 @@ export class SubscriptionKeeper {
    * Reads without writing. More is needed where the event subscription is missing, or what came before failed or was not permitted: then
    * what differs may be our own change that is not done, or a state `Failed` that our own write has left.
    */
-  async #needsProvision(): Promise<boolean> {
-    const manages = this.#manages
+  async function needsProvision(): Promise<boolean> {
     try {
-      const control = await this.#connect()
-      const finding = await control.inspect(this.#closing.signal, manages ? 'whole' : 'plain')
+      const control = await connect()
+      const finding = await control.inspect(closing.signal, manages ? 'whole' : 'plain')
       if (finding.kind === 'missing') {
-        const isBelieved = finding.certain || this.#wasMissing
-        this.#wasMissing = true
+        const isBelieved = finding.certain || wasMissing
+        wasMissing = true
         if (!isBelieved) return false
         const then = manages ? 'creating it again' : 'waiting until somebody creates it'
-        this.#logger.warn(`the event subscription is missing; ${then}`)
-        this.#record.missed()
-        this.#record.failed('it was deleted', { isMissing: !manages })
+        logger.warn(`the event subscription is missing; ${then}`)
+        record.missed()
+        record.failed('it was deleted', { isMissing: !manages })
         return true
       }
-      this.#wasMissing = false
-      if (this.#record.current().state !== 'provisioned') return true
-      if (!this.#wasPermitted) return true
-      this.#record.found(finding.kind === 'changed' ? finding.problem : undefined)
-      // As after a delivery without it. What else somebody changed is left as it is.
+      wasMissing = false
+      if (record.current().state !== 'provisioned' || !wasPermitted) return true
+      record.found(finding.kind === 'changed' ? finding.problem : undefined)
+      // A missing credential is repaired, as after a delivery without credential. Other changes of somebody stay.
       if (finding.kind === 'changed' && finding.lacksCredential && manages)
-        return this.#mayRepair('our delivery credential is not in the event subscription; reading it again')
+        return mayRepair('our delivery credential is not in the event subscription; reading it again')
     } catch (error) {
-      const failure = readFailure(error, this.#clock.now())
-      if (codeOfFailure(failure) === 'SCOPE_NOT_FOUND') this.#lostWithResource()
+      const failure = readFailure(error, clock.now())
+      if (codeOfFailure(failure) === 'SCOPE_NOT_FOUND') lostWithResource()
       // Anything else says nothing about the event subscription. The next poll may.
-      else this.#logger.debug('the event subscription could not be read', { reason: failure.code ?? failure.kind })
+      else logger.debug('the event subscription could not be read', { reason: failure.code ?? failure.kind })
     }
     return false
   }
 
-  /** Who deletes the resource deletes its event subscriptions. Only when it is there again they can be. */
-  #lostWithResource(): void {
-    const record = this.#record
+  /** Deleting a resource deletes its event subscriptions. None can be created before the resource exists again. */
+  function lostWithResource(): void {
     const why = 'the resource that it belongs to does not exist'
-    if (record.current().state === 'provisioned') this.#logger.warn(`the event subscription is missing: ${why}`)
+    if (record.current().state === 'provisioned') logger.warn(`the event subscription is missing: ${why}`)
     record.missed()
-    record.failed(why, { isMissing: !this.#manages })
+    record.failed(why, { isMissing: !manages })
+  }
+
+  return {
+    state: record.current,
+    timesDeleted: record.timesDeleted,
+    isReady: record.isReady,
+    carriesOursSince: record.carriesOursSince,
+    /**
+     * To be called once. The event subscription is watched afterwards; with the patience `timeout` not where this rejects.
+     *
+     * @param after the end of the upkeep of the former side, which is awaited: else a write of it that is under way would be overlooked.
+     *   Must not reject. The next side is ready at once, since it goes on accepting the credential of the former side
+     */
+    bringUp(patience: 'timeout' | 'forever', signal?: AbortSignal, after?: Promise<void>): Promise<void> {
+      if (after) record.follows()
+      else record.startWaiting()
+      const either = signal ? AbortSignal.any([signal, closing.signal]) : closing.signal
+      const up = (async () => {
+        await after
+        await provision(patience, either)
+      })()
+      // In the background somebody may correct the cause of a failure that does not pass by itself.
+      const over = patience === 'forever' ? up.catch(() => {}) : up
+      ended = over.then(watch, () => {})
+      return up
+    },
+    /** Has the event subscription read again and corrected, at most once a minute. Does nothing while that is done, and after the end. */
+    repair(): void {
+      const why = 'a delivery has no credential that is known here; reading the event subscription again'
+      if (manages && wake && mayRepair(why)) wake()
+    },
+    /** Ends the loop. Resolves when the last call to Azure has ended: a write that was sent is awaited, ten seconds at most. */
+    async close(): Promise<void> {
+      closing.abort()
+      await ended
+    },
   }
 }
 

@@ -24,12 +24,12 @@ export type SubscriptionState =
   /** Nobody is asked about it. */
   | { readonly state: 'unmanaged' }
 
-export interface StateRecordOptions {
+interface StateRecordOptions {
   readonly logger: Logger
   readonly clock: SteadyClock
   /** Whether deliveries have to bear a credential that we add to the event subscription. */
   readonly addsCredential: boolean
-  /** Whether it is written here at all. */
+  /** Whether this process writes the event subscription. */
   readonly manages: boolean
 }
 
@@ -54,8 +54,6 @@ const maxWaitMs = 30_000
 
 /** Longest time that they wait for the first look at it, in ms: what is not known then is no reason to wait. */
 const firstLookMs = 5_000
-
-export type StateRecord = ReturnType<typeof createStateRecord>
 
 /** Remembers the state of the event subscription, and whether deliveries may be routed here. Logs what others change in it. */
 export function createStateRecord({ logger, clock, addsCredential, manages }: StateRecordOptions) {

@@ -46,9 +46,9 @@ export function readDefinition(input: unknown): ComponentDefinition {
   return definition
 }
 
-export function isOurType(type: string): boolean {
-  return componentTypes.some((ours) => ours === type.toLowerCase())
-}
+/** Is the type one of these, in any letter case? */
+export const isTypeOf = (types: readonly string[], type: string): boolean =>
+  types.some((one) => one.toLowerCase() === type.toLowerCase())
 
 const label = '[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?'
 const apiVersionPattern = new RegExp(`^${label}(\\.${label})*/v1alpha1$`, 'i')
@@ -144,7 +144,7 @@ const placeIn = (places: UnknownRecord, name: string): FilePlace | undefined =>
   Object.hasOwn(places, name) ? readPlace(places[name]) : undefined
 
 function checkType(field: string, type: unknown, issues: MetadataIssue[], at?: FilePlace): void {
-  if (typeof type === 'string' && isOurType(type)) return
+  if (typeof type === 'string' && isTypeOf(componentTypes, type)) return
   const fix = typeof type === 'string' ? didYouMean(type, componentTypes) : undefined
   const rule = `must be ${componentTypes.join(' or ')}`
   issues.push({ field, ...shown(type), rule, ...(fix && { fix }), ...(at !== undefined && { at }) })

@@ -5,9 +5,9 @@ import type { MetadataIssue } from '../../core/errors.ts'
 import {
   type LocatedDocument,
   type LocatedScalar,
-  type Place,
   readLocatedYaml,
   type YamlPath,
+  type YamlPlace,
 } from '../../support/files/located-yaml.ts'
 import { drawExcerpt } from '../../support/files/source-excerpt.ts'
 import { isRecord, type UnknownRecord } from '../../support/text/json-text.ts'
@@ -55,12 +55,12 @@ const limits = { maxLength: 262_144, maxDocuments: 1_000 }
 /** Reads a YAML text of components. Throws for no text: everything wrong is among the issues. */
 export function readComponentFile(text: string, file: string) {
   const { documents, fault } = readLocatedYaml(text, limits)
-  const show = (place: Place): FilePlace => ({ file, ...place })
+  const show = (place: YamlPlace): FilePlace => ({ file, ...place })
   const drafts: ComponentDraft[] = []
   const issues: MetadataIssue[] = fault ? [{ rule: fault.rule, at: show(fault.place) }] : []
   const leftOut: { issue: MetadataIssue; isMistake: boolean }[] = []
   const found = documents.filter(({ value }) => value !== null && value !== undefined)
-  // Who writes a file may be stopped when it is empty: that takes nothing away.
+  // A writer may be stopped while the file is still empty: an empty file removes no component.
   if (found.length === 0 && !fault) {
     const rule = 'holds no component: it is empty, or has comments only'
     leftOut.push({ isMistake: true, issue: { rule, at: wholeFile(file) } })
@@ -85,7 +85,7 @@ export function readComponentFile(text: string, file: string) {
     /** Why the text is no YAML, which is among the issues too. Components before the fault are still there. */
     isBroken: fault !== undefined,
     /** The line of a place in this file with a caret under it, secret values masked and comments left out. */
-    excerpt: (at: Place, maxWidth: number) => drawExcerpt(text, at, { documents, maxWidth, words, isShown }),
+    excerpt: (at: YamlPlace, maxWidth: number) => drawExcerpt(text, at, { documents, maxWidth, words, isShown }),
   }
 }
 
@@ -103,7 +103,7 @@ function otherKind(kind: string, at: FilePlace) {
 export const isCutOff = (text: string, word: string): boolean =>
   word.toLowerCase().startsWith(text.trim().toLowerCase())
 
-function readDraft(value: UnknownRecord, document: LocatedDocument, show: (place: Place) => FilePlace) {
+function readDraft(value: UnknownRecord, document: LocatedDocument, show: (place: YamlPlace) => FilePlace) {
   const at = (path: YamlPath) => show(document.placeOf(path))
   const oddities = [...document.unknownTags, ...document.duplicateKeys]
   const issues: MetadataIssue[] = oddities.map(({ rule, place }) => ({ rule, at: show(place) }))

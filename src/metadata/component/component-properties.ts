@@ -3,10 +3,10 @@ import { randomUUID } from 'node:crypto'
 import type { ComponentProperties, FilePlace } from '../../core/component.ts'
 import type { MetadataIssue } from '../../core/errors.ts'
 import { Secret } from '../../core/secret.ts'
-import { BrokenRule } from '../fields/faults.ts'
+import { BrokenRule, brokenRule } from '../fields/faults.ts'
 import { findField, isPrintable } from '../fields/find-field.ts'
 import { UnknownValue } from '../typed/read-properties.ts'
-import { isOurType } from './component-definition.ts'
+import { componentTypes, isTypeOf } from './component-definition.ts'
 import type { ComponentDraft, ComponentEntry, SecretReference } from './component-file.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -24,7 +24,7 @@ export interface ReferenceSources {
  * `properties` are those that have no fault, by name.
  */
 export function resolveEntries(draft: ComponentDraft, sources: ReferenceSources) {
-  const isOurs = draft.type !== undefined && isOurType(draft.type)
+  const isOurs = draft.type !== undefined && isTypeOf(componentTypes, draft.type)
   const issues: MetadataIssue[] = []
   const byName = new Map<string, { name: string; value: ComponentProperties[string] | UnknownValue; at: FilePlace }>()
   for (const entry of draft.entries) {
@@ -33,10 +33,7 @@ export function resolveEntries(draft: ComponentDraft, sources: ReferenceSources)
     try {
       value = resolve(entry, isOurs, sources)
     } catch (error) {
-      if (!(error instanceof BrokenRule)) throw error
-      const { rule, fix, kind } = error
-      const field = name.slice(0, 256)
-      issues.push({ field, rule, ...(fix !== undefined && { fix }), ...(kind && { kind }), at: entry.at })
+      issues.push({ field: name.slice(0, 256), ...brokenRule(error), at: entry.at })
     }
     byName.set(name, { name, value, at: isOurs && !findField(name) ? entry.nameAt : entry.at })
   }

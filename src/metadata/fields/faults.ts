@@ -22,6 +22,13 @@ export class BrokenRule extends Error {
   }
 }
 
+/** What a broken rule says, for an issue. Throws any other error on. */
+export function brokenRule(error: unknown): Pick<MetadataIssue, 'rule' | 'fix' | 'kind'> {
+  if (!(error instanceof BrokenRule)) throw error
+  const { rule, fix, kind } = error
+  return { rule, ...(fix !== undefined && { fix }), ...(kind !== undefined && { kind }) }
+}
+
 const maxListed = 50
 
 /** The METADATA_INVALID error of these faults: its message has a line for each (50 at most), its `issues` have them all. */

@@ -8,28 +8,9 @@ import {
   parseSubscriberEndpoint,
   parseTopicEndpoint,
 } from './addresses.ts'
-import {
-  byInputThatDoesNotAsk,
-  byOutput,
-  byOutputWithKey,
-  byPull,
-  byPullThatDoesNotAsk,
-  byPush,
-  byPushThatAsks,
-  choice,
-  credentialKinds,
-  deliveryAuthentications,
-  deliveryModes,
-  field,
-  ofDeliveries,
-  ofSecret,
-  ofTokens,
-  provisionings,
-  topicAuthentications,
-  withDefault,
-} from './field.ts'
+import { choice, field, withDefault } from './field.ts'
+import * as needs from './needs.ts'
 import * as rules from './rules.ts'
-import { parseChoice } from './rules.ts'
 import { parseNamespaceTopic, parsePullName, parseScope, parseSubscriptionName } from './scope.ts'
 import { settingFields } from './subscription-settings.ts'
 
@@ -38,7 +19,7 @@ const push = { readers: ['push'], shown: 'plain' } as const
 const pull = { readers: ['pull'], shown: 'plain' } as const
 const output = { readers: ['output'], shown: 'plain' } as const
 const both = { readers: ['push', 'pull', 'output'], shown: 'plain' } as const
-const secret = { secret: true, shown: 'redacted', type: 'string (secret)' } as const
+const secret = { secret: true, shown: 'redacted', type: 'string (secret)', parse: rules.parseSecret } as const
 const url = { shown: 'url', type: 'https URL' } as const
 
 const idExample = '00000000-0000-0000-0000-000000000000'
@@ -51,7 +32,7 @@ export const fields = {
   tenantId: field({
     ...input,
     aliases: ['azureTenantId'],
-    needed: ofTokens,
+    needed: needs.ofTokens,
     type: 'string: an id or a domain name',
     example: 'contoso.onmicrosoft.com',
     about:
@@ -60,35 +41,32 @@ export const fields = {
   }),
   subscriptionId: field({
     ...input,
+    ...rules.id,
     aliases: ['azureSubscriptionId'],
-    needed: byPushThatAsks,
-    type: 'string',
+    needed: needs.byPushThatAsks,
     example: idExample,
     about: 'Cloud subscription in which the event subscription is created.',
-    parse: rules.parseId,
   }),
   clientId: field({
     ...input,
+    ...rules.id,
     aliases: ['azureClientId'],
-    needed: ofTokens,
-    type: 'string',
+    needed: needs.ofTokens,
     example: idExample,
     about:
       'Client that creates or updates the event subscription. The output reads it too with `topicAuthentication: entra`.',
-    parse: rules.parseId,
   }),
   clientSecret: field({
     ...input,
     ...secret,
     aliases: ['azureClientSecret'],
-    needed: ofSecret,
+    needed: needs.ofSecret,
     about: 'Secret of that client. The output reads it too with `topicAuthentication: entra`.',
-    parse: rules.parseSecret,
   }),
   subscriberEndpoint: field({
     ...push,
     ...url,
-    needed: byPush,
+    needed: needs.byPush,
     type: 'https URL; without a path, `/api/events`',
     example: 'https://orders.example.com/api/events',
     about: 'Public HTTPS endpoint at which Event Grid performs the handshake and delivers events.',
@@ -96,7 +74,7 @@ export const fields = {
   }),
   handshakePort: field({
     ...push,
-    needed: byPush,
+    needed: needs.byPush,
     type: 'string holding a port number, 1-65535',
     example: '8080',
     about: 'Container port on which the binding listens for handshakes and events. `"0"` takes a free one, for tests.',
@@ -104,7 +82,7 @@ export const fields = {
   }),
   scope: field({
     ...input,
-    needed: byPush,
+    needed: needs.byPush,
     type: 'resource id path',
     example: `${groupExample}/Microsoft.EventGrid/topics/TOPIC`,
     about: 'Resource for which the event subscription is created or updated.',
@@ -112,7 +90,7 @@ export const fields = {
   }),
   eventSubscriptionName: field({
     ...input,
-    needed: byInputThatDoesNotAsk,
+    needed: needs.byInputThatDoesNotAsk,
     otherwise: 'made from the name of the component',
     type: '3 to 64 letters and digits; with `deliveryMode: pull` at most 50; hyphens in what exists already',
     stricter: { pull: parsePullName },
@@ -122,14 +100,13 @@ export const fields = {
   accessKey: field({
     ...output,
     ...secret,
-    needed: byOutputWithKey,
+    needed: needs.byOutputWithKey,
     about: 'Access key for publishing to the custom topic.',
-    parse: rules.parseSecret,
   }),
   topicEndpoint: field({
     ...output,
     ...url,
-    needed: byOutput,
+    needed: needs.byOutput,
     type: 'https URL; http for loopback only',
     example: 'https://TOPIC.westeurope-1.eventgrid.azure.net/api/events',
     about: 'Endpoint of the custom topic to which events are published.',
@@ -142,7 +119,7 @@ export const fields = {
     default: 'false',
     choices: ['true', 'false'],
     about: 'Whether to replace an event subscription of that name that does not deliver to a webhook.',
-    parse: (text) => parseChoice(text, ['true', 'false']) === 'true',
+    parse: (text) => rules.parseChoice(text, ['true', 'false']) === 'true',
   }),
   eventDeliverySchema: withDefault({
     ...input,
@@ -152,9 +129,10 @@ export const fields = {
     otherChoices: ['default'],
     stricter: { pull: rules.onlyCloudEvents },
     about: 'Schema in which events are delivered.',
-    parse: (text) => (text.toLowerCase() === 'default' ? 'CloudEventSchemaV1_0' : parseChoice(text, eventSchemas)),
+    parse: (text) =>
+      text.toLowerCase() === 'default' ? 'CloudEventSchemaV1_0' : rules.parseChoice(text, eventSchemas),
   }),
-  deliveryAuthentication: choice(deliveryAuthentications, {
+  deliveryAuthentication: choice(needs.deliveryAuthentications, {
     ...push,
     decides: true,
     about: 'How a delivery proves that it comes from this event subscription.',
@@ -162,7 +140,7 @@ export const fields = {
   deliveryToken: field({
     ...push,
     ...secret,
-    needed: ofDeliveries,
+    needed: needs.ofDeliveries,
     otherwise: 'derived from `clientSecret`',
     type: 'list of 1 to 10 strings of 16 to 1024 characters (secret)',
     about: 'The credential of deliveries is derived from it. The first token is written into Azure, all are accepted.',
@@ -179,17 +157,16 @@ export const fields = {
   }),
   eventGridClientId: field({
     ...push,
+    ...rules.id,
     otherwise: 'the one known for the cloud',
-    type: 'string',
     about: "Client id of Event Grid's own application, for `deliveryAuthentication: entra`.",
-    parse: rules.parseId,
   }),
-  azureCredential: choice(credentialKinds, {
+  azureCredential: choice(needs.credentialKinds, {
     ...both,
     decides: true,
     about: 'How the binding proves to Azure who it is.',
   }),
-  topicAuthentication: choice(topicAuthentications, {
+  topicAuthentication: choice(needs.topicAuthentications, {
     ...output,
     decides: true,
     about: 'What authorises publishing: the access key, or the credential of `azureCredential`.',
@@ -214,17 +191,15 @@ export const fields = {
   }),
   maxConcurrency: withDefault({
     ...input,
+    ...rules.integer(1, 10_000),
     default: '256',
-    type: 'integer, 1-10000',
     about: 'Events handled at once.',
-    parse: rules.integer(1, 10_000),
   }),
   maxRequestBytes: withDefault({
     ...push,
+    ...rules.integer(2_097_152, 67_108_864),
     default: '4194304',
-    type: 'integer, 2097152-67108864',
     about: 'Largest request body that the binding reads, in bytes.',
-    parse: rules.integer(2_097_152, 67_108_864),
   }),
   handlerTimeout: withDefault({
     ...input,
@@ -241,21 +216,21 @@ export const fields = {
     about: 'Longest time that `init` waits for the event subscription.',
     parse: rules.duration('1ms', '24h'),
   }),
-  provisioning: choice(provisionings, {
+  provisioning: choice(needs.provisionings, {
     ...input,
     decides: true,
     about:
       'Whether the binding creates and updates the event subscription, only reads and compares it, or makes no request for it. ' +
       'With `none`, set `scope` and `eventSubscriptionName`; the fields of the credential are optional.',
   }),
-  deliveryMode: choice(deliveryModes, {
+  deliveryMode: choice(needs.deliveryModes, {
     ...input,
     decides: true,
     about: 'Whether Event Grid posts events to the binding, or the binding receives them from a namespace topic.',
   }),
   namespaceTopic: field({
     ...pull,
-    needed: byPull,
+    needed: needs.byPull,
     type: 'resource id of a namespace topic',
     example: `${groupExample}/Microsoft.EventGrid/namespaces/NAMESPACE/topics/TOPIC`,
     about: 'The topic to receive events from. Required for pull.',
@@ -264,7 +239,7 @@ export const fields = {
   namespaceEndpoint: field({
     ...pull,
     ...url,
-    needed: byPullThatDoesNotAsk,
+    needed: needs.byPullThatDoesNotAsk,
     otherwise: 'read from Azure Resource Manager',
     example: 'https://NAMESPACE.westeurope-1.eventgrid.azure.net',
     about: 'Address of the namespace.',
@@ -276,7 +251,6 @@ export const fields = {
     otherwise: 'the Azure credential receives (role EventGrid Data Receiver)',
     about:
       'Access key of the namespace. With `namespaceEndpoint` and without credential fields, the binding calls nothing else in Azure.',
-    parse: rules.parseSecret,
   }),
   lockDuration: field({
     ...pull,

@@ -4,8 +4,9 @@ import type { Side } from '../../core/component.ts'
 import { Secret } from '../../core/secret.ts'
 import { quote } from '../../support/text/text.ts'
 import { redacted, showUrl } from './addresses.ts'
-import type { Circumstances, Facts } from './field.ts'
+import type { Facts } from './field.ts'
 import { fields } from './field-table.ts'
+import type { Circumstances } from './needs.ts'
 
 type Fields = typeof fields
 
@@ -50,10 +51,8 @@ export interface MetadataField extends Required<Pick<Facts, Told>> {
   readonly example: string | undefined
 }
 
-/** A field with what only the parser has to know of it. */
-interface KnownField extends MetadataField, Required<Pick<Facts, 'needed' | 'stricter'>> {
-  readonly name: FieldName
-}
+/** A field with the facts that only the parser needs. */
+type KnownField = MetadataField & Required<Pick<Facts, 'needed' | 'stricter'>>
 
 /** The texts of fields to their values. A field that is left out is `undefined`, or has its default. */
 export const valuesSchema = z.object(fields)
@@ -71,16 +70,13 @@ const bare: Circumstances = {
   has: () => false,
 }
 
-const isFieldName = (name: string): name is FieldName => Object.hasOwn(fields, name)
-
 const oneOf = (words: readonly string[]) =>
   words
     .map((word) => `\`${word}\``)
     .join(', ')
     .replace(/, (?=[^,]*$)/, ' or ')
 
-function knownField(name: FieldName): KnownField {
-  const { facts }: { facts: Facts } = fields[name]
+function knownField(name: string, facts: Facts): KnownField {
   const { readers, needed = () => undefined, choices = [] } = facts
   return {
     aliases: [],
@@ -103,7 +99,9 @@ function knownField(name: FieldName): KnownField {
 }
 
 /** The table of metadata fields, in the order in which they are documented. */
-export const metadataFields: readonly KnownField[] = Object.keys(fields).filter(isFieldName).map(knownField)
+export const metadataFields: readonly KnownField[] = Object.entries(fields).map(([name, { facts }]) =>
+  knownField(name, facts),
+)
 
 const byAnyName = new Map(
   metadataFields.flatMap((field) => [field.name, ...field.aliases].map((name) => [name.toLowerCase(), field] as const)),

@@ -45,6 +45,9 @@ export function parseList(text: string): readonly string[] {
   return items
 }
 
+/** The kind of a field that takes a list. */
+export const list = { type: 'list', parse: parseList } as const
+
 function jsonItems(text: string): readonly string[] {
   const items = z.array(z.string()).safeParse(readJson(text))
   if (!items.success) throw new BrokenRule('must be a JSON array of strings', 'write it like ["one", "two"] or one,two')
@@ -86,9 +89,16 @@ function inMilliseconds(text: string): number {
   return Math.round(sum)
 }
 
-export const integer = (atLeast: number, atMost: number) => (text: string) => parseInteger(text, atLeast, atMost)
+/** The kind of a field that takes a whole number: its format in words, and its rule. */
+export const integer = (atLeast: number, atMost: number) => ({
+  type: `integer, ${atLeast}-${atMost}`,
+  parse: (text: string) => parseInteger(text, atLeast, atMost),
+})
+
 export const duration = (atLeast: string, atMost: string) => (text: string) => parseDuration(text, { atLeast, atMost })
-export const asIs = (text: string) => text
+
+/** The kind of a field that takes any text. */
+export const anyText = { type: 'string', parse: (text: string) => text } as const
 
 const matching = (pattern: RegExp, rule: string) => (text: string) => {
   if (pattern.test(text)) return text
@@ -101,7 +111,11 @@ export const parseTenantId = matching(
   'must be an id or a domain name: letters, digits, dots and hyphens',
 )
 
-export const parseId = matching(/^[^\s/?#\p{C}]{1,256}$/u, 'must be an id, without spaces or slashes')
+/** The kind of a field that takes an id. */
+export const id = {
+  type: 'string',
+  parse: matching(/^[^\s/?#\p{C}]{1,256}$/u, 'must be an id, without spaces or slashes'),
+} as const
 
 /** Azure Storage: naming-and-referencing-containers. */
 export const parseContainerName = matching(

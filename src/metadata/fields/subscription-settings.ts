@@ -3,21 +3,17 @@ import { z } from 'zod'
 import { isRecord, readJson } from '../../support/text/json-text.ts'
 import { didYouMean } from '../../support/text/nearest-name.ts'
 import { BrokenRule } from './faults.ts'
-import { beside, setting } from './field.ts'
+import { setting } from './field.ts'
+import { beside } from './needs.ts'
 import * as rules from './rules.ts'
 
 export const settingFields = {
-  includedEventTypes: setting({ type: 'list', about: 'Event types to deliver.', parse: rules.parseList }),
+  includedEventTypes: setting({ ...rules.list, about: 'Event types to deliver.' }),
   subjectBeginsWith: setting({
-    type: 'string',
+    ...rules.anyText,
     about: 'Deliver only events with a subject that begins with this text.',
-    parse: rules.asIs,
   }),
-  subjectEndsWith: setting({
-    type: 'string',
-    about: 'Deliver only events with a subject that ends with this text.',
-    parse: rules.asIs,
-  }),
+  subjectEndsWith: setting({ ...rules.anyText, about: 'Deliver only events with a subject that ends with this text.' }),
   advancedFilters: setting({
     type: 'JSON array of `{ operatorType, key, value or values }`; at most 25 filters and 25 values',
     about: "Advanced filters, in ARM's spelling.",
@@ -25,9 +21,9 @@ export const settingFields = {
   }),
   maxDeliveryAttempts: setting({
     type: 'integer, 1-30; with `deliveryMode: pull` 1-10',
-    stricter: { pull: rules.unlessDefault(rules.integer(1, 10)) },
+    stricter: { pull: rules.unlessDefault(rules.integer(1, 10).parse) },
     about: 'How often Event Grid tries to deliver an event.',
-    parse: rules.integer(1, 30),
+    parse: rules.integer(1, 30).parse,
   }),
   eventTimeToLive: setting({
     type: 'duration in whole minutes, 1m-24h',
@@ -35,16 +31,14 @@ export const settingFields = {
     parse: rules.parseTimeToLive,
   }),
   maxEventsPerBatch: setting({
-    type: 'integer, 1-5000',
+    ...rules.integer(1, 5000),
     stricter: { pull: rules.refusedByPull },
     about: 'Most events in one delivery.',
-    parse: rules.integer(1, 5000),
   }),
   preferredBatchSizeInKilobytes: setting({
-    type: 'integer, 1-1024',
+    ...rules.integer(1, 1024),
     stricter: { pull: rules.refusedByPull },
     about: 'Preferred size of a delivery.',
-    parse: rules.integer(1, 1024),
   }),
   deadLetterStorageAccountId: setting({
     needed: beside('deadLetterContainer'),
@@ -61,10 +55,9 @@ export const settingFields = {
     parse: rules.parseContainerName,
   }),
   labels: setting({
-    type: 'list',
+    ...rules.list,
     stricter: { pull: rules.refusedByPull },
     about: 'Labels of the event subscription.',
-    parse: rules.parseList,
   }),
 }
 

@@ -11,11 +11,10 @@ import { loadFiles, readComponentFiles, takenDrafts } from './load-files.ts'
 import type { Secrets } from './secret-stores.ts'
 import {
   type CallerWords,
-  checkAnswer,
   type GivenSecrets,
-  keyOfReference,
   referencesOf,
   type SecretsByStore,
+  sortAnswers,
   sortRecord,
 } from './secrets.ts'
 
@@ -89,10 +88,13 @@ export async function loadComponents(
   const { secrets = {}, appId, types = componentTypes } = options
   if (typeof secrets !== 'function') return componentsOf(files, sortRecord(secrets), options, read)
   const references = referencesOf(takenDrafts(files, { types, appId }))
-  const answers = await Promise.all(
-    references.map(async (one) => [keyOfReference(one), checkAnswer(await secrets(one))] as const),
+  const answers = new Map(await Promise.all(references.map(async (one) => [one, await secrets(one)] as const)))
+  return componentsOf(
+    files,
+    sortAnswers(references, (one) => answers.get(one)),
+    options,
+    read,
   )
-  return componentsOf(files, known(answers), options, read)
 }
 
 /**
@@ -107,14 +109,7 @@ export function parseComponents(yamlText: string, options: ParseComponentsOption
   const files = new Map([[file, readComponentFile(yamlText, file)]])
   if (typeof secrets !== 'function') return componentsOf(files, sortRecord(secrets), options)
   const references = referencesOf(takenDrafts(files, { types, appId }))
-  const answers = references.map((one) => [keyOfReference(one), checkAnswer(secrets(one))] as const)
-  return componentsOf(files, known(answers), options)
-}
-
-/** What the caller's function answered, by the key of the reference. */
-function known(answers: readonly (readonly [string, string | undefined])[]): GivenSecrets {
-  const byKey = new Map(answers)
-  return { kind: 'function', ask: (one) => byKey.get(keyOfReference(one)) }
+  return componentsOf(files, sortAnswers(references, secrets), options)
 }
 
 function componentsOf(

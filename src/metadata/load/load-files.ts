@@ -5,7 +5,7 @@ import type { MetadataIssue } from '../../core/errors.ts'
 import { Secret } from '../../core/secret.ts'
 import { nearestName } from '../../support/text/nearest-name.ts'
 import { quote } from '../../support/text/text.ts'
-import { checkVersion, isOurType } from '../component/component-definition.ts'
+import { checkVersion, componentTypes, isTypeOf } from '../component/component-definition.ts'
 import {
   type ComponentDraft,
   type ComponentFile,
@@ -42,9 +42,49 @@ export interface Loaded {
   readonly notes: readonly string[]
 }
 
-export type LoadedFile = FileContents & Pick<ComponentFile, 'excerpt' | 'isBroken'>
+/** What a file holds. */
+export interface LoadedFile extends Pick<ComponentFile, 'excerpt'> {
+  readonly taken: readonly TakenComponent[]
+  /** The faults of the file itself, and of its secret stores. */
+  readonly issues: readonly MetadataIssue[]
+  /** Each document whose kind or type is nearly one that is taken, and a file without documents. */
+  readonly mistakes: readonly MetadataIssue[]
+  /** A text for everything else that is left out. */
+  readonly notes: readonly string[]
+  /** Those of the notes that are about components with `scopes`, where the application has no id. */
+  readonly unclaimed: readonly string[]
+}
 
-export interface LoadOptions extends Omit<TakeOptions, 'secretOf' | 'fill'>, Omit<SecretOptions, 'fill'> {
+/** A component that is taken, valid or not. */
+export interface TakenComponent {
+  /** Complete where it has no issues. */
+  readonly component: Component
+  /** The faults of reading it, of its references and of its metadata. */
+  readonly issues: readonly MetadataIssue[]
+  /** Absent where it has faults, or a secret could not be read. */
+  readonly loaded?: LoadedComponent
+}
+
+/** A component that can be run: its metadata is valid. */
+export interface LoadedComponent {
+  readonly component: Component
+  /** Empty for another vendor's type, which is not ours to judge. */
+  readonly metadata: ParsedMetadata
+  /** A hash of type, version and values: equal for components that are equal. */
+  readonly fingerprint: string
+}
+
+/** Which components are taken. */
+interface Selection {
+  readonly types: readonly string[]
+  /** A component whose `scopes` do not name it is left out. @default all are taken */
+  readonly appId?: string | undefined
+}
+
+export interface LoadOptions
+  extends Selection,
+    Omit<SecretOptions, 'fill'>,
+    Pick<ParseMetadataOptions, 'provisioning'> {
   /** For `{namespace}`. @default NAMESPACE of the environment, else `default` */
   readonly namespace?: string | undefined
   /**
@@ -52,6 +92,8 @@ export interface LoadOptions extends Omit<TakeOptions, 'secretOf' | 'fill'>, Omi
    * @default no excerpts
    */
   readonly excerptWidth?: number | undefined
+  /** May `init` get a port of 0, and a credential? Then fields that one replaces are required only beside another fault. @default false */
+  readonly forLibrary?: boolean
 }
 
 export const readComponentFiles = ({ texts }: Pick<PathsRead, 'texts'>): ComponentFiles =>
@@ -63,9 +105,8 @@ export function loadFiles(files: ComponentFiles, given: LoadOptions, read: Parti
   const options = { ...given, fill: createPlaceholders({ ...given, needsAppId: words.appId }) }
   const drafts = takenDrafts(files, options)
   const { secretOf, issues: storeIssues, notes: storeNotes } = createSecretSources(files, drafts, options)
-  const outside = [...(read.issues ?? []), ...storeIssues]
-  const issues = [...outside]
-  const faults = outside.map(describeIssue)
+  const issues = [...(read.issues ?? []), ...storeIssues]
+  const faults = issues.map(describeIssue)
   const mistakes: string[] = []
   const notes = [...(read.notes ?? []), ...storeNotes]
   const contents = new Map<string, LoadedFile | Error>()
@@ -80,29 +121,25 @@ export function loadFiles(files: ComponentFiles, given: LoadOptions, read: Parti
       faults.push(describeIssue(issue))
       continue
     }
-    const one = takeComponents(file, found, { ...options, secretOf })
-    contents.set(file, { ...one, excerpt: found.excerpt, isBroken: found.isBroken })
-    mistakes.push(...one.mistakes.map(describeIssue))
-    notes.push(...one.notes)
+    const content = takeComponents(file, found, { ...options, secretOf })
+    contents.set(file, content)
+    mistakes.push(...content.mistakes.map(describeIssue))
+    notes.push(...content.notes)
     const inWords = (all: readonly MetadataIssue[]) =>
       describeIssues(all, excerptWidth === undefined ? undefined : (at) => found.excerpt(at, excerptWidth)).join('\n')
-    const here = [...one.issues]
-    for (const { component, loaded, ...its } of one.taken) {
+    const here = [...content.issues]
+    for (const { component, loaded, issues: own } of content.taken) {
       const { name, places, ignoreErrors } = component
       const owner = owners.get(name)
-      if (owner !== undefined) {
-        here.push(doubledName('component', name, owner, places.name))
-        continue
-      }
-      owners.set(name, places.name)
-      const own = [...its.issues, ...its.faults].toSorted(byPlace)
-      if (loaded && own.length === 0) components.set(name, loaded)
-      else if (ignoreErrors && own.length > 0) leftOut.set(name, inWords(own))
+      if (owner === undefined) owners.set(name, places.name)
+      if (owner !== undefined) here.push(doubledName('component', name, owner, places.name))
+      else if (loaded) components.set(name, loaded)
+      else if (ignoreErrors && own.length > 0) leftOut.set(name, inWords(own.toSorted(byPlace)))
       else here.push(...own)
     }
-    if (here.length === 0) continue
-    issues.push(...here.toSorted(byPlace))
-    faults.push(inWords(here.toSorted(byPlace)))
+    here.sort(byPlace)
+    issues.push(...here)
+    if (here.length > 0) faults.push(inWords(here))
   }
   return { components, leftOut, files: contents, storeIssues, issues, faults, mistakes, notes }
 }
@@ -113,59 +150,11 @@ export const takenDrafts = (files: ComponentFiles, selection: Selection) =>
     read instanceof Error ? [] : read.drafts.filter((draft) => isTaken(draft, selection)),
   )
 
-/** A component that can be run: its metadata is valid. */
-export interface LoadedComponent {
-  readonly component: Component
-  /** Empty for another vendor's type, which is not ours to judge. */
-  readonly metadata: ParsedMetadata
-  /** A hash of type, version and values: equal for components that are equal. */
-  readonly fingerprint: string
-}
-
-/** A component that is taken, valid or not. */
-export interface TakenComponent {
-  /** Complete where it has no issues. */
-  readonly component: Component
-  /** Its entries, an unknown value for each that has a fault. */
-  readonly entries: readonly PropertyEntry[]
-  /** The faults of reading it, and of its references. */
-  readonly issues: readonly MetadataIssue[]
-  /** The faults of its metadata. */
-  readonly faults: readonly MetadataIssue[]
-  /** Absent where it has faults, or a secret could not be read. */
-  readonly loaded?: LoadedComponent
-}
-
-export interface FileContents {
-  readonly taken: readonly TakenComponent[]
-  /** The faults of the file itself, and of its secret stores. */
-  readonly issues: readonly MetadataIssue[]
-  /** Each document whose kind or type is nearly one that is taken, and a file without documents. */
-  readonly mistakes: readonly MetadataIssue[]
-  /** A text for everything else that is left out. */
-  readonly notes: readonly string[]
-  /** Those of the notes that are about components with `scopes`, where the application has no id. */
-  readonly unclaimed: readonly string[]
-}
-
-/** Which components are taken. */
-export interface Selection {
-  readonly types: readonly string[]
-  /** A component whose `scopes` do not name it is left out. @default all are taken */
-  readonly appId?: string | undefined
-}
-
-export interface TakeOptions extends Selection, ReferenceSources, Pick<ParseMetadataOptions, 'provisioning'> {
-  readonly words: SecretOptions['words']
-  /** May `init` get a port of 0, and a credential? Then fields that one replaces are required only beside another fault. @default false */
-  readonly forLibrary?: boolean
-}
-
-export const isTaken = (draft: ComponentDraft, { types, appId }: Selection): boolean =>
-  draft.type !== undefined && isOneOf(types, draft.type) && isForApp(draft, appId)
+const isTaken = (draft: ComponentDraft, { types, appId }: Selection): boolean =>
+  draft.type !== undefined && isTypeOf(types, draft.type) && isForApp(draft, appId)
 
 /** References are resolved in what is taken, and in nothing else. */
-export function takeComponents(file: string, read: ComponentFile, options: TakeOptions): FileContents {
+function takeComponents(file: string, read: ComponentFile, options: LoadOptions & ReferenceSources): LoadedFile {
   const { types, appId } = options
   const taken: TakenComponent[] = []
   const issues = [...read.issues]
@@ -182,7 +171,7 @@ export function takeComponents(file: string, read: ComponentFile, options: TakeO
       if (!appId) unclaimed.push(note)
     } else if (isTaken(draft, options)) {
       const one = takeComponent(draft, options)
-      if (name === undefined) issues.push(...one.issues, ...one.faults)
+      if (name === undefined) issues.push(...one.issues)
       else taken.push(one)
     } else if (isSecretStore(type)) issues.push(...draft.issues)
     else {
@@ -195,16 +184,16 @@ export function takeComponents(file: string, read: ComponentFile, options: TakeO
       }
     }
   }
-  return { taken, issues, mistakes, notes, unclaimed }
+  return { taken, issues, mistakes, notes, unclaimed, excerpt: read.excerpt }
 }
 
-function takeComponent(draft: ComponentDraft, options: TakeOptions): TakenComponent {
+function takeComponent(draft: ComponentDraft, options: LoadOptions & ReferenceSources): TakenComponent {
   const { name = '', type = '', version, secretStore, scopes, ignoreErrors, places } = draft
-  const { entries, properties, issues } = resolveEntries(draft, options)
-  const isOurs = isOurType(type)
+  const { entries, properties, issues: unresolved } = resolveEntries(draft, options)
+  const isOurs = isTypeOf(componentTypes, type)
   const reading = isOurs ? readFields(entries, name, options) : ofAnother(entries)
-  const faults = reading.issues.map((issue) => ({ at: places.metadata, ...issue }))
-  if (isOurs) checkVersion('version', version, faults, places.version)
+  const issues = [...draft.issues, ...unresolved, ...reading.issues.map((issue) => ({ at: places.metadata, ...issue }))]
+  if (isOurs) checkVersion('version', version, issues, places.version)
   const port = reading.metadata?.push?.handshakePort
   const component: Component = {
     name,
@@ -223,12 +212,12 @@ function takeComponent(draft: ComponentDraft, options: TakeOptions): TakenCompon
       properties: Object.fromEntries(entries.map((entry) => [entry.name, entry.at])),
     },
   }
-  const one = { component, entries, issues: [...draft.issues, ...issues], faults }
-  if (faults.length > 0 || !reading.metadata) return one
-  return { ...one, loaded: { component, metadata: reading.metadata, fingerprint: fingerprintOf(component) } }
+  const { metadata } = reading
+  if (issues.length > 0 || !metadata) return { component, issues }
+  return { component, issues, loaded: { component, metadata, fingerprint: fingerprintOf(component) } }
 }
 
-function readFields(entries: readonly PropertyEntry[], componentName: string, options: TakeOptions) {
+function readFields(entries: readonly PropertyEntry[], componentName: string, options: LoadOptions) {
   const { provisioning, forLibrary = false } = options
   const given = { componentName, allowAnyPort: forLibrary, ...(provisioning && { provisioning }) }
   const reading = readMetadata(entries, given)
@@ -255,6 +244,3 @@ function fingerprintOf({ type, version, properties }: Component) {
   )
   return hash('sha256', JSON.stringify([type, version, texts]))
 }
-
-const isOneOf = (types: readonly string[], type: string) =>
-  types.some((one) => one.toLowerCase() === type.toLowerCase())

@@ -24,7 +24,7 @@ export interface SecretsByStore {
 }
 
 /** A text that is equal for equal references. */
-export const keyOfReference = ({ store, name, key }: SecretReference): string => JSON.stringify([store, name, key])
+const keyOfReference = ({ store, name, key }: SecretReference): string => JSON.stringify([store, name, key])
 
 /** What the caller gave, sorted out. */
 export type GivenSecrets =
@@ -59,12 +59,9 @@ export function createSecretSources(files: ComponentFiles, drafts: readonly Comp
   const issues: MetadataIssue[] = []
   const notes: string[] = []
   if (given.kind === 'unreadable') issues.push(given.issue)
-  const local = new Map(
-    [...findStores(files, options, issues)].map(([name, store]) => [
-      name,
-      readSecretStore(store, options, { issues, notes }),
-    ]),
-  )
+  const local = new Map<string, Secrets | undefined>()
+  for (const [name, store] of findStores(files, options, issues))
+    local.set(name, readSecretStore(store, options, { issues, notes }))
   /** A store may be in one of these. */
   const broken = [...files].flatMap(([file, read]) => (read instanceof Error || read.isBroken ? file : []))
   const names = [...new Set([...local.keys(), ...(given.kind === 'byStore' ? Object.keys(given.stores) : [])])]
@@ -85,13 +82,13 @@ export function createSecretSources(files: ComponentFiles, drafts: readonly Comp
     const text = findSecret(stored, reference)
     if (text !== undefined) return text
     if (given.kind === 'function' && !isLocal && broken.length === 0) throw unanswered(reference)
-    throw missingSecret(reference, [secrets, stored], (shape) =>
-      [
-        !isLocal && broken.length > 0 ? `mend ${broken.join(', ')} first, where a secret store may be; or ` : '',
-        troubleWith(store, names, given),
-        words.secret(isByStore && store !== undefined ? byStoreShape(store, shape) : shape),
-      ].join(''),
-    )
+    const trouble = [
+      !isLocal && broken.length > 0 ? `mend ${broken.join(', ')} first, where a secret store may be; or ` : '',
+      troubleWith(store, names, given),
+    ].join('')
+    const shape = shapeOf(reference)
+    const advice = words.secret(isByStore && store !== undefined ? byStoreShape(store, shape) : shape)
+    throw missingSecret(reference, [secrets, stored], trouble + advice)
   }
 
   return { issues, notes, secretOf }
@@ -173,8 +170,16 @@ export function sortRecord(given: Secrets | SecretsByStore): GivenSecrets {
 
 const isRecordOfRecords = (value: Secrets): value is SecretsByStore['stores'] => Object.values(value).every(isRecord)
 
-/** What a function of the caller's gave for a reference. Its own error is passed on as it is. */
-export function checkAnswer(answer: unknown): string | undefined {
+/** What the caller's function answers, asked once for each reference. @throws TypeError where an answer is no text */
+export function sortAnswers(
+  references: readonly SecretReference[],
+  answerTo: (reference: SecretReference) => unknown,
+): GivenSecrets {
+  const byKey = new Map(references.map((one) => [keyOfReference(one), checkAnswer(answerTo(one))]))
+  return { kind: 'function', ask: (one) => byKey.get(keyOfReference(one)) }
+}
+
+function checkAnswer(answer: unknown): string | undefined {
   if (answer === undefined || answer === null || typeof answer === 'string') return answer ?? undefined
   const isPromise = answer instanceof Promise
   // Nobody awaits it any more: its failure must not end the process.
@@ -191,24 +196,24 @@ export function findSecret(secrets: Secrets, { name, key }: NamedSecret): string
   return text instanceof Secret ? text.reveal() : text
 }
 
-/** The error of a reference to a secret that is in none of these. @param advice says where it belongs; `shape` is the JSON that holds it */
-export function missingSecret(reference: NamedSecret, searched: readonly Secrets[], advice: (shape: string) => string) {
+/** The error of a reference to a secret that is in none of these. @param advice says where it belongs */
+function missingSecret(reference: NamedSecret, searched: readonly Secrets[], advice: string) {
   const { name, key } = reference
   const typo = searched
     .map((secrets) => nearestIn(secrets, name) ?? (key === name ? undefined : nearestIn(descend(secrets, name), key)))
     .find((meant) => meant !== undefined)
   const rule = `is a secretKeyRef to ${quoteReference(reference)}, which the secrets do not hold as text`
   const meant = typo === undefined ? '' : `did you mean ${JSON.stringify(typo)}? If not: `
-  const fix = `${meant}${advice(shapeOf(reference))}; or correct the reference`
+  const fix = `${meant}${advice}; or correct the reference`
   return new BrokenRule(rule, fix, 'unresolvedReference')
 }
 
-export function quoteReference({ name, key }: NamedSecret): string {
+function quoteReference({ name, key }: NamedSecret): string {
   return JSON.stringify((key === name ? name : `${name} with key ${key}`).slice(0, 200))
 }
 
 /** The JSON that holds the secret of a reference. */
-export function shapeOf({ name, key }: NamedSecret): string {
+function shapeOf({ name, key }: NamedSecret): string {
   const [outer, inner] = [name, key].map((part) => JSON.stringify(part.slice(0, 100)))
   return key === name ? `{ ${outer}: "…" }` : `{ ${outer}: { ${inner}: "…" } }`
 }

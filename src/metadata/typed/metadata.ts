@@ -62,8 +62,8 @@ interface MetadataContext {
 
 export function pushMetadata(values: Values, options: MetadataContext) {
   const { listenAddress, maxRequestBytes } = values
-  const subscriberEndpoint = checked('subscriberEndpoint', values.subscriberEndpoint)
-  const scope = checked('scope', values.scope)
+  const subscriberEndpoint = checked(values, 'subscriberEndpoint')
+  const scope = checked(values, 'scope')
   const defaultName = deriveSubscriptionName(options.componentName, { scope, subscriberEndpoint })
   return {
     ...eitherInput(values, defaultName, options),
@@ -73,7 +73,7 @@ export function pushMetadata(values: Values, options: MetadataContext) {
     /** Absent: `::`, or `0.0.0.0` on a machine without IPv6. */
     listenAddress,
     maxRequestBytes,
-    handshakePort: checked('handshakePort', values.handshakePort),
+    handshakePort: checked(values, 'handshakePort'),
     subscriptionId: values.subscriptionId ?? scope.subscriptionId,
     deliveryAuthentication: deliveryAuthentication(values),
   }
@@ -81,7 +81,7 @@ export function pushMetadata(values: Values, options: MetadataContext) {
 
 export function pullMetadata(values: Values, options: MetadataContext) {
   const { namespaceEndpoint, namespaceKey, scope } = values
-  const namespaceTopic = checked('namespaceTopic', values.namespaceTopic)
+  const namespaceTopic = checked(values, 'namespaceTopic')
   const isTopicItself = scope?.id.toLowerCase() === namespaceTopic.id.toLowerCase()
   return {
     ...eitherInput(values, derivePullName(options.componentName, namespaceTopic.id, scope), options),
@@ -98,7 +98,7 @@ export function pullMetadata(values: Values, options: MetadataContext) {
 
 export function outputMetadata(values: Values, options: MetadataContext) {
   const { topicAuthentication: kind, azureEnvironment: environment, publishTimeout, topicSchema } = values
-  const topicEndpoint = checked('topicEndpoint', values.topicEndpoint)
+  const topicEndpoint = checked(values, 'topicEndpoint')
   const schema: Values['topicSchema'] = isNamespaceTopic(topicEndpoint) ? 'CloudEventSchemaV1_0' : topicSchema
   return {
     /** Topic endpoint as given. Its query counts as secret. */
@@ -106,7 +106,7 @@ export function outputMetadata(values: Values, options: MetadataContext) {
     authentication:
       kind === 'entra'
         ? { kind, credential: credentialMetadata(values, options) }
-        : { kind, accessKey: checked('accessKey', values.accessKey) },
+        : { kind, accessKey: checked(values, 'accessKey') },
     environment,
     topicSchema: schema,
     /** The longest that a call of `create` lasts, with all attempts. */
@@ -114,8 +114,9 @@ export function outputMetadata(values: Values, options: MetadataContext) {
   }
 }
 
-/** A value that the parser has found to be there, which the compiler cannot see. That it is missing is a defect of ours. */
-function checked<T>(name: string, value: T | undefined): T {
+/** The value of a field that the parser has found present, which the compiler cannot see. A missing value is a defect of ours. */
+function checked<Name extends keyof Values>(values: Values, name: Name): NonNullable<Values[Name]> {
+  const value = values[name]
   if (value === undefined) throw new Error(`${name} is missing although it was checked`)
   return value
 }
@@ -170,35 +171,35 @@ function deliveryAuthentication(values: Values) {
     case 'none':
       return { kind }
     case 'entra': {
-      const eventGridClientId = values.eventGridClientId ?? azureEnvironment.eventGridClientId
+      const known = values.eventGridClientId ?? azureEnvironment.eventGridClientId
       return {
         kind,
         /** Never a domain name: tokens name the tenant by its id. */
-        tenantId: checked('tenantId', values.tenantId),
-        clientId: checked('clientId', values.clientId),
-        eventGridClientId: checked('eventGridClientId', eventGridClientId),
+        tenantId: checked(values, 'tenantId'),
+        clientId: checked(values, 'clientId'),
+        eventGridClientId: known ?? checked(values, 'eventGridClientId'),
       }
     }
     case 'secret':
       return {
         kind,
         /** What tokens are derived from; the first is written into the subscription, all are accepted. At least one. */
-        sources: values.deliveryToken ?? [checked('clientSecret', values.clientSecret)],
+        sources: values.deliveryToken ?? [checked(values, 'clientSecret')],
       }
   }
 }
 
 /** The credential that the fields describe. `host`: the host handed a `TokenCredential` to the binding, so no field is needed. */
 function credentialMetadata(values: Values, { credentialGiven }: MetadataContext) {
-  const { azureCredential: kind, tenantId, clientId, clientSecret } = values
+  const { azureCredential: kind, tenantId, clientId } = values
   if (credentialGiven) return { kind: 'host' } as const
   switch (kind) {
     case 'clientSecret':
       return {
         kind,
-        tenantId: checked('tenantId', tenantId),
-        clientId: checked('clientId', clientId),
-        clientSecret: checked('clientSecret', clientSecret),
+        tenantId: checked(values, 'tenantId'),
+        clientId: checked(values, 'clientId'),
+        clientSecret: checked(values, 'clientSecret'),
       }
     case 'managedIdentity':
       return { kind, clientId }

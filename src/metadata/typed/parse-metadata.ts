@@ -4,16 +4,10 @@ import type { Side } from '../../core/component.ts'
 import type { MetadataIssue } from '../../core/errors.ts'
 import { quote } from '../../support/text/text.ts'
 import { isNamespaceTopic } from '../fields/addresses.ts'
-import { BrokenRule, metadataInvalid } from '../fields/faults.ts'
-import { type Circumstances, credentialFields, hasCredential, type Reader, resetToDefault } from '../fields/field.ts'
-import {
-  entryToWrite,
-  type FieldName,
-  findField,
-  metadataFields,
-  type Values,
-  valuesSchema,
-} from '../fields/find-field.ts'
+import { brokenRule, metadataInvalid } from '../fields/faults.ts'
+import { resetToDefault } from '../fields/field.ts'
+import { entryToWrite, findField, metadataFields, type Values } from '../fields/find-field.ts'
+import { type Circumstances, credentialFields, hasCredential, type Reader } from '../fields/needs.ts'
 import { outputMetadata, type ParsedMetadata, pullMetadata, pushMetadata } from './metadata.ts'
 import { type GivenFields, type MetadataProperties, readProperties } from './read-properties.ts'
 
@@ -54,106 +48,99 @@ interface MetadataReading {
 /** Reads metadata fields as {@link parseMetadata} does, and throws nothing. */
 export function readMetadata(properties: MetadataProperties, options: ParseMetadataOptions = {}): MetadataReading {
   const given = readProperties(properties)
-  const { fields } = given
-  const { direction } = valuesOf(given, new Set(['direction'])).values
-  const sides = direction ?? configuredSides(given)
+  const { fields, values } = given
+  const sides = values.direction ?? configuredSides(given)
   const faulty = (issues: readonly MetadataIssue[]): MetadataReading => ({
     sides,
-    issues: [...sorted(issues, given), ...given.unknown],
+    issues: [...completed(issues, given), ...given.unknown],
   })
   // Where no field says which side is meant, it may be either.
   const mayBeMeant = (side: Side) => sides.size === 0 || sides.has(side)
-  const deciders = metadataFields.filter((field) => field.decides && field.sides.some(mayBeMeant))
-  const deciding = new Set(deciders.map(({ name }) => name))
-  const decided = valuesOf(given, deciding)
-  const undecided = [...decided.issues, ...bareValues(given, deciding, decided.issues)]
+  const deciding = namesOf((field) => field.decides && field.sides.some(mayBeMeant))
+  const undecided = withBareValues(faultsOf(given, deciding), given, deciding)
   if (undecided.length > 0) return faulty(undecided)
   // What follows from a value that is not known is not known either.
-  const isUndecided = [...deciding].some((name) => fields.has(name) && fields.get(name)?.text === undefined)
-  if (sides.size === 0 && !isUndecided) return faulty([...unnamed(given), nothingConfigured])
+  const isDecided = [...deciding].every((name) => !fields.has(name) || fields.get(name)?.text !== undefined)
+  if (sides.size === 0 && isDecided) return faulty([...unnamed(given), nothingConfigured])
 
-  const written = new Set<string>(fields.keys())
-  const provisioning = options.provisioning ?? decided.values.provisioning
   const by: Circumstances = {
-    ...decided.values,
-    provisioning,
+    ...values,
+    provisioning: options.provisioning ?? values.provisioning,
     credentialGiven: options.credentialGiven ?? false,
-    has: (name) => written.has(name),
+    has: (name) => fields.has(name),
   }
   const configured: Reader[] = []
-  if (sides.has('input')) configured.push(decided.values.deliveryMode)
+  if (sides.has('input')) configured.push(values.deliveryMode)
   if (sides.has('output')) configured.push('output')
-  const read = fieldsRead(configured, given)
-  const { values, issues } = valuesOf(given, read, configured)
-  const found = [...unnamed(given), ...issues]
-  const isOutputSound = !found.some(({ field }) => field !== undefined && findField(field)?.sides.includes('output'))
-  if (!isUndecided) found.push(...missingFields(configured, by, given, { isOutputSound }))
+  const borrows = sides.has('output') && isEntra(given)
+  const read = namesOf(
+    ({ name, readers }) =>
+      readers.some((reader) => configured.includes(reader)) || (borrows && isCredentialField(name)),
+  )
+  const found = [...unnamed(given), ...faultsOf(given, read, configured)]
+  const isOutputSound = !found.some(({ field = '' }) => findField(field)?.sides.includes('output'))
+  if (isDecided) {
+    const [input = [], output] = configured.map((reader) => missingFor(reader, by))
+    found.push(...input, ...(output ?? []))
+    if (input.length > 0 && output?.length === 0 && isOutputSound && !fields.has('direction')) found.push(onlyToPublish)
+  }
   if (sides.has('input')) found.push(...inputConflicts(values, by, options))
   if (sides.has('output')) found.push(...outputConflicts(values))
-  found.push(...bareValues(given, read, found))
-  if (found.length > 0) return faulty(found)
-  if (given.isIncomplete) return { sides, issues: [] }
-  const sideOptions = { ...options, provisioning, hasCredential: hasCredential(by) }
+  const issues = withBareValues(found, given, read)
+  if (issues.length > 0) return faulty(issues)
+  if (given.isIncomplete) return { sides, issues }
+  const context = { ...options, provisioning: by.provisioning, hasCredential: hasCredential(by) }
   const metadata: ParsedMetadata = {
-    push: configured.includes('push') ? pushMetadata(values, sideOptions) : undefined,
-    pull: configured.includes('pull') ? pullMetadata(values, sideOptions) : undefined,
-    output: configured.includes('output') ? outputMetadata(values, sideOptions) : undefined,
-    direction,
+    push: configured.includes('push') ? pushMetadata(values, context) : undefined,
+    pull: configured.includes('pull') ? pullMetadata(values, context) : undefined,
+    output: configured.includes('output') ? outputMetadata(values, context) : undefined,
+    direction: values.direction,
     warnings: warnings(given, configured),
   }
-  return { sides, metadata, issues: [] }
+  return { sides, metadata, issues }
 }
 
-/** Values of these fields, and their faults. One that breaks its rule counts as left out. */
-function valuesOf(given: GivenFields, names: ReadonlySet<FieldName>, configured: readonly Reader[] = []) {
-  const texts = [...given.fields].flatMap(([name, { text }]) =>
-    names.has(name) && text !== undefined ? [[name, text] as const] : [],
-  )
-  const parsed = valuesSchema.safeParse(Object.fromEntries(texts))
-  const broken = new Map<unknown, MetadataIssue>()
-  for (const issue of parsed.error?.issues ?? []) {
-    const [field] = issue.path
-    const fix: unknown = issue.code === 'custom' ? issue.params?.fix : undefined
-    broken.set(field, { field: String(field), rule: issue.message, ...(typeof fix === 'string' && { fix }) })
-  }
-  for (const [field, text] of texts) {
-    const { push, pull } = findField(field)?.stricter ?? {}
+const namesOf = (isMeant: (field: (typeof metadataFields)[number]) => boolean): ReadonlySet<string> =>
+  new Set(metadataFields.filter(isMeant).map(({ name }) => name))
+
+/** The faults of these fields, the stricter rules of the configured way of delivery in place of their own. */
+function faultsOf(given: GivenFields, names: ReadonlySet<string>, configured: readonly Reader[] = []) {
+  const broken = new Map(given.broken)
+  for (const { name, stricter } of metadataFields) {
+    const text = given.fields.get(name)?.text
+    if (text === undefined) continue
     try {
-      if (configured.includes('push')) push?.(text)
-      if (configured.includes('pull')) pull?.(text)
+      if (configured.includes('push')) stricter.push?.(text)
+      if (configured.includes('pull')) stricter.pull?.(text)
     } catch (error) {
-      if (!(error instanceof BrokenRule)) throw error
-      broken.set(field, { field, rule: error.rule, ...(error.fix !== undefined && { fix: error.fix }) })
+      broken.set(name, { field: name, ...brokenRule(error) })
     }
   }
-  const faults = given.issues.filter(({ field }) => [...names].some((name) => name === field))
-  const sound = texts.filter(([name]) => !broken.has(name))
-  const values: Values = parsed.data ?? valuesSchema.parse(Object.fromEntries(sound))
-  return { values, issues: [...faults, ...broken.values()] }
+  return [...given.issues, ...broken.values()].filter(({ field = '' }) => names.has(field))
 }
 
-/** Faults of values without quotes that have no other: quotes alone would not mend those. */
-function bareValues({ fields }: GivenFields, names: ReadonlySet<FieldName>, found: readonly MetadataIssue[]) {
-  return [...fields].flatMap(([field, { isBare, text }]): MetadataIssue[] => {
+/** These faults, and those of values without quotes that have no other: quotes alone would not mend those. */
+function withBareValues(found: readonly MetadataIssue[], { fields }: GivenFields, names: ReadonlySet<string>) {
+  const bare = [...fields].flatMap(([field, { isBare, text }]): MetadataIssue[] => {
     if (!isBare || !names.has(field) || found.some((issue) => issue.field === field)) return []
     return [{ field, rule: 'must be a string', fix: `put it in quotes: ${field}: "${text}"` }]
   })
+  return [...found, ...bare]
 }
 
 /** Faults of reading that belong to no field. */
-const unnamed = ({ issues }: GivenFields) => issues.filter(({ field }) => field === undefined || !findField(field))
+const unnamed = ({ issues }: GivenFields) => issues.filter(({ field = '' }) => !findField(field))
 
 /** The issues in the order of the table, each once, with what was written and where. */
-function sorted(issues: readonly MetadataIssue[], { fields }: GivenFields): readonly MetadataIssue[] {
-  const order = (name: string | undefined) => metadataFields.findIndex((field) => field.name === name)
+function completed(issues: readonly MetadataIssue[], { fields }: GivenFields): readonly MetadataIssue[] {
+  const order = ({ field }: MetadataIssue) => metadataFields.findIndex(({ name }) => name === field)
   const complete = issues.map((issue) => {
-    const field = issue.field === undefined ? undefined : findField(issue.field)?.name
-    const written = field && fields.get(field)
+    const written = fields.get(issue.field ?? '')
     return written ? { value: written.shown, ...(written.at !== undefined && { at: written.at }), ...issue } : issue
   })
-  // The ways of delivery and the sides share fields, whose faults each of them may report.
+  // Of a field that is given three times two entries are one too many.
   const once = new Map(complete.map((issue) => [JSON.stringify([issue.field, issue.rule, issue.at]), issue]))
-  return [...once.values()].toSorted((one, other) => order(one.field) - order(other.field))
+  return [...once.values()].toSorted((one, other) => order(one) - order(other))
 }
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
@@ -180,41 +167,13 @@ const isCredentialField = (name: string) => credentialFields.some((field) => fie
 const isEntra = ({ fields }: GivenFields) => fields.get('topicAuthentication')?.text?.toLowerCase() === 'entra'
 
 /** The sides that are on without `direction`: each with a field that no other reads. With Entra's tokens both read the credential. */
-const configuredSides = (given: GivenFields): ReadonlySet<Side> =>
-  new Set((['input', 'output'] as const).filter((side) => ownFields(side, given).length > 0))
-
-/** The present fields that only this side reads, and that therefore configure it. */
-function ownFields(side: Side, given: GivenFields): readonly FieldName[] {
+function configuredSides(given: GivenFields): ReadonlySet<Side> {
   const shared = isEntra(given)
-  return [...given.fields.keys()].filter((name) => {
-    const [only, another] = findField(name)?.sides ?? []
-    return only === side && !another && !(shared && isCredentialField(name))
-  })
-}
-
-/** The fields that these read: their own, and for an output with Entra tokens those of the credential. */
-function fieldsRead(configured: readonly Reader[], given: GivenFields): ReadonlySet<FieldName> {
-  const lent = configured.includes('output') && isEntra(given)
-  const read = metadataFields.filter(
-    ({ name, readers }) => readers.some((reader) => configured.includes(reader)) || (lent && isCredentialField(name)),
-  )
-  return new Set(['direction', ...read.map(({ name }) => name)])
+  const own = metadataFields.filter(({ name, sides }) => sides.length === 1 && !(shared && isCredentialField(name)))
+  return new Set(own.flatMap(({ name, sides }) => (given.fields.has(name) ? sides : [])))
 }
 
 /** A fault for each required field that is not there. */
-function missingFields(
-  configured: readonly Reader[],
-  by: Circumstances,
-  given: GivenFields,
-  /** Has the output side no other fault? */
-  { isOutputSound }: { readonly isOutputSound: boolean },
-): readonly MetadataIssue[] {
-  const missing = configured.map((reader) => missingFor(reader, by))
-  const [input, output] = missing
-  const isOutputAlone = isOutputSound && !given.fields.has('direction') && output?.length === 0
-  return [...missing.flat(), ...(isOutputAlone && input && input.length > 0 ? [onlyToPublish] : [])]
-}
-
 function missingFor(reader: Reader, by: Circumstances): readonly MetadataIssue[] {
   return metadataFields.flatMap((field): MetadataIssue[] => {
     const { name, needed } = field
@@ -231,20 +190,19 @@ const onlyToPublish = {
   fix: 'to publish only, set direction: output, as { name: direction, value: output }',
 } satisfies MetadataIssue
 
-const namesOf = (side: Side) =>
-  metadataFields.flatMap(({ name, required, sides }) => (required && sides.includes(side) ? name : [])).join(', ')
+const requiredBy = (side: Side) => [...namesOf(({ required, sides }) => required && sides.includes(side))].join(', ')
 
 /** The fault where no side is configured. */
 const nothingConfigured: MetadataIssue = {
   rule: 'configures neither the input nor the output side',
-  fix: `set ${namesOf('input')} for the input side, ${namesOf('output')} for the output side, or both`,
+  fix: `set ${requiredBy('input')} for the input side, ${requiredBy('output')} for the output side, or both`,
 }
 
 /** Takes what could be parsed. */
 function inputConflicts(values: Values, by: Circumstances, options: { readonly allowAnyPort?: boolean }) {
   const issues: MetadataIssue[] = []
   const { scope, subscriptionId, deliveryMode, handshakePort, tenantId, azureEnvironment, eventGridClientId } = values
-  if (handshakePort === 0 && !options.allowAnyPort) {
+  if (deliveryMode === 'push' && handshakePort === 0 && !options.allowAnyPort) {
     const rule = 'must be a port from 1 to 65535: 0 takes a free one in the library only'
     issues.push({ field: 'handshakePort', rule })
   }

@@ -1,4 +1,4 @@
-/** Sorts raw properties by field, and finds duplicates, unknown names and values that are no text. */
+/** Sorts raw properties by field, and parses each value: finds duplicates, unknown names, values that are no text, and broken rules. */
 
 import { type FilePlace, readPlace } from '../../core/component.ts'
 import type { MetadataIssue } from '../../core/errors.ts'
@@ -6,7 +6,7 @@ import { Secret } from '../../core/secret.ts'
 import { isRecord } from '../../support/text/json-text.ts'
 import { nearestName } from '../../support/text/nearest-name.ts'
 import { quote } from '../../support/text/text.ts'
-import { everyFieldName, type FieldName, findField, showValue } from '../fields/find-field.ts'
+import { everyFieldName, findField, showValue, type Values, valuesSchema } from '../fields/find-field.ts'
 
 const maxEntries = 256
 const maxNameLength = 256
@@ -55,7 +55,7 @@ class UnresolvedReference {
 export function readProperties(properties: MetadataProperties) {
   const issues: MetadataIssue[] = []
   const unknown: MetadataIssue[] = []
-  const fields = new Map<FieldName, GivenField>()
+  const fields = new Map<string, GivenField>()
   const seen = new Set<string>()
   const entries = readEntries(properties, issues)
   for (const entry of entries) {
@@ -78,7 +78,22 @@ export function readProperties(properties: MetadataProperties) {
     seen.add(name.toLowerCase())
     if (!earlier) fields.set(field.name, given)
   }
-  return { fields, unknown, issues, isIncomplete: entries.some(({ value }) => value instanceof UnknownValue) }
+  const isIncomplete = entries.some(({ value }) => value instanceof UnknownValue)
+  return { fields, unknown, issues, isIncomplete, ...parseValues(fields) }
+}
+
+/** The values, and the faults of those that break the rule of their field, by its name: these values count as left out. */
+function parseValues(fields: ReadonlyMap<string, GivenField>) {
+  const texts = new Map([...fields].map(([name, { text }]) => [name, text]))
+  const broken = new Map<string, MetadataIssue>()
+  const { data, error } = valuesSchema.safeParse(Object.fromEntries(texts))
+  for (const issue of error?.issues ?? []) {
+    const field = String(issue.path[0])
+    broken.set(field, { field, rule: issue.message, ...(issue.code === 'custom' && issue.params) })
+    texts.delete(field)
+  }
+  const values: Values = data ?? valuesSchema.parse(Object.fromEntries(texts))
+  return { values, broken }
 }
 
 function readEntries(properties: MetadataProperties, issues: MetadataIssue[]): readonly PropertyEntry[] {
@@ -107,7 +122,7 @@ function readItem(item: unknown, index: number, issues: MetadataIssue[]): Proper
   return { name: item.name, value, at: readPlace(item.at) }
 }
 
-type Field = { readonly name: FieldName; readonly secret: boolean }
+type Field = { readonly name: string; readonly secret: boolean }
 
 function readField({ name: spelled, value, at }: PropertyEntry, field: Field, issues: MetadataIssue[]): GivenField {
   const shown = showValue(field.name, value)

@@ -152,7 +152,7 @@ const unasked = (id: CheckId): Check => ({
   run: () => skipped('provisioning is none: Resource Manager is not asked'),
 })
 
-/** What the checks of a host name need to know of who answers for it. */
+/** For the checks of a host name: which authority is trusted, and whether an emulator answers. */
 const trustOf = ({ emulator, endpoints: { ca } }: Surroundings) => ({ ca, byEmulator: emulator !== undefined })
 
 function pullChecks(context: PullContext, { surroundings }: ComponentChecksOptions): readonly Check[] {

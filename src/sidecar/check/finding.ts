@@ -5,16 +5,16 @@ import { codeOfFailure, explainFailure, type FailureContext } from '../../azure/
 import { BindingError, type ProvisioningErrorCode } from '../../core/errors.ts'
 import type { CheckId } from './report.ts'
 
-/** What a check found out. Texts hold no secret; the runner cleans them once more. */
+/** What a check found out. The texts hold no secret; the runner cleans them once more. */
 export interface Finding {
   /** `skipped`: the component does not want what the check looks at. */
   readonly status: 'ok' | 'warning' | 'failed' | 'skipped'
   readonly detail: string
-  /** What to do about it; may hold lines to paste. */
+  /** What to do; may hold lines to paste. */
   readonly remedy?: string | undefined
-  /** The metadata field that it is about, where that is one. */
+  /** The metadata field that the finding is about, where that is a single field. */
   readonly field?: string | undefined
-  /** The check that reports the cause. If that one failed too, this one is reported as skipped. */
+  /** The check that reports the cause. Where that check failed too, this finding is reported as skipped. */
   readonly belongsTo?: CheckId | undefined
 }
 
@@ -67,7 +67,7 @@ export function armFinding(error: unknown, context: FailureContext): Finding {
   return failed(what, { remedy: fix, belongsTo })
 }
 
-/** The same, but a 403 is a warning: the role that our remedy names cannot read everything. */
+/** As {@link armFinding}, but a 403 is a warning: the role that our remedy names cannot read everything. */
 export function readFinding(error: unknown, context: FailureContext, what: string, remedy?: string): Finding {
   if (!isForbidden(error)) return armFinding(error, context)
   return warning(`${what} may not be read by this client`, { remedy, belongsTo: 'azure/permission' })

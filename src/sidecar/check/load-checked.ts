@@ -5,7 +5,6 @@ import { unreadablePath } from '../../metadata/component/component-folder.ts'
 import { byPlace, describeIssue, describeIssues } from '../../metadata/fields/faults.ts'
 import type { Loaded, TakenComponent } from '../../metadata/load/load-files.ts'
 import type { ParsedMetadata } from '../../metadata/typed/metadata.ts'
-import { UnknownValue } from '../../metadata/typed/read-properties.ts'
 import { quote } from '../../support/text/text.ts'
 import { type Finding, failed, joined, ok, onlyField, warning } from './finding.ts'
 
@@ -81,13 +80,10 @@ function examine(
   storeFaults: readonly string[],
 ) {
   const unresolved = one.issues.filter(({ kind }) => kind === 'unresolvedReference')
-  // A name that is there twice is told by files/names.
-  const own = one.issues.filter(({ kind }) => kind !== 'unresolvedReference' && kind !== 'doubledName')
-  const faults = [...own, ...one.faults]
+  const faults = one.issues.filter(({ kind }) => kind !== 'unresolvedReference')
   const metadata = one.loaded?.metadata
-  // A reference into a store that can't be read has no issue of its own.
-  const isUnknown =
-    one.entries.some(({ value }) => value instanceof UnknownValue) && faults.length + unresolved.length === 0
+  // A reference into a store that can't be read has no issue.
+  const isUnknown = one.issues.length === 0 && one.loaded === undefined
   const remedy = 'make the secret store readable, or name a JSON file by --secrets FILE'
   let secrets = ok('every reference leads to a value')
   const tellsStoreFaults = unresolved.length === 0 && isUnknown && storeFaults.length > 0

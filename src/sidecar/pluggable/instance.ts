@@ -39,7 +39,7 @@ export class Instance {
   readonly #options: InstanceOptions
   readonly #binding: ReturnType<typeof component.create>
   readonly #inTurn = createTurns()
-  /** What was taken last: daprd gives both sides the same. */
+  /** The properties that were taken last: daprd gives both sides the same. */
   #given: Texts = {}
   #isRunning = false
   #isClosed = false
@@ -67,11 +67,8 @@ export class Instance {
 
   active(): ActiveComponent {
     const { input, output } = this.current
-    const isInput = input?.push !== undefined || input?.pull !== undefined
-    const sides: readonly Side[] = [
-      ...(isInput ? (['input'] as const) : []),
-      ...(output?.output ? (['output'] as const) : []),
-    ]
+    const configured = { input: input?.push ?? input?.pull, output: output?.output }
+    const sides = (['input', 'output'] as const).filter((side) => configured[side] !== undefined)
     return { sides, metadata: withoutSecrets(this.#given) }
   }
 

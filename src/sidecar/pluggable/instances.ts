@@ -26,7 +26,7 @@ export function createInstances(options: InstancesOptions) {
   const all = () => [...instances.values()]
   let closing = false
   let wasInitialized = false
-  /** One for all components: a caller may make up names. */
+  /** A single log for all components: a caller may make up names. */
   const quiet = createQuietLog({ logger: loggerOf() })
 
   // Events without an acknowledgement are rare, so a check now and then is enough.

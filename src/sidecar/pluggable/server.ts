@@ -5,8 +5,7 @@ import { ReflectionService } from '@grpc/reflection'
 import { createPeers, serverOptions } from '../shared/grpc.ts'
 import { createCodes, createMetrics, figuresOf } from '../shared/metrics.ts'
 import { loadContract } from './grpc/contract.ts'
-import { createInputService, createOutputService } from './grpc/services.ts'
-import { statusByCode } from './grpc/unary.ts'
+import { createInputService, createOutputService, statusByCode } from './grpc/services.ts'
 import type { Instance } from './instance.ts'
 import { createInstances, type InstancesOptions } from './instances.ts'
 import { claimSockets } from './socket-files.ts'
@@ -104,7 +103,7 @@ export async function createPluggable(options: PluggableOptions) {
     get draining() {
       return closed !== undefined
     },
-    /** It does not drain, and the runtime has initialised a component. A runtime that started before this process never does. */
+    /** No drain has begun, and the runtime has initialised a component. A runtime that started before this process never does so. */
     get ready() {
       const initialized = instances.all().filter((instance) => instance.initialized)
       const mayBeRouted = (instance: Instance) => instance.health().input?.ready !== false

@@ -1,8 +1,7 @@
 /** Which files of sockets `serve` makes, replaces and removes: those that nobody serves, in a folder that no other user owns. */
-import { once } from 'node:events'
 import { chmodSync, lstatSync, mkdirSync, mkdtempSync, renameSync, rmSync, statSync } from 'node:fs'
-import { connect } from 'node:net'
 import { basename, dirname, join } from 'node:path'
+import { tryConnection } from '../../support/net/probe.ts'
 import { codeOf } from '../../support/process/error-code.ts'
 
 /** The sockets can't be served; the message says why and what to do. */
@@ -105,14 +104,11 @@ async function refuseLive(path: string): Promise<void> {
 const deadCodes: ReadonlySet<string | undefined> = new Set(['ECONNREFUSED', 'ENOENT'])
 
 async function isServed(path: string): Promise<boolean> {
-  const socket = connect(path)
   try {
-    await once(socket, 'connect')
+    await tryConnection({ path })
     return true
   } catch (error) {
     return !deadCodes.has(codeOf(error))
-  } finally {
-    socket.destroy()
   }
 }
 

@@ -138,7 +138,7 @@ export function createMetEvents(maxEvents: number) {
     if (count > maxEvents) throw new Error(`these are more than ${maxEvents} events; give fewer folders at once`)
   }
   return {
-    /** One that a ledger has as published. */
+    /** Adds an event that a ledger has as published. */
     addPublished: (key: Uint8Array) => add(key, 0),
     /** Whether a ledger has an event, it was met before, or is new. @throws Error for one too many */
     meet(entry: LedgerEntry): 'known' | 'duplicates' | 'new' {

@@ -50,10 +50,10 @@ const noCounts = {
 
 export type ReplayCounts = Readonly<typeof noCounts>
 
-/** What can't be published. It stays in its file. */
+/** An entry, or a whole file, that can't be published. The entry stays in its file. */
 export interface Unpublishable {
   readonly path: string
-  /** Its place in the file, from 0; absent for the file as a whole. */
+  /** The place of the entry in the file, from 0; absent for the file as a whole. */
   readonly index?: number
   readonly id?: string
   readonly why: string
@@ -84,7 +84,7 @@ export async function replay(options: ReplayOptions) {
     if (unpublishable.length < maxListed) unpublishable.push(one)
   }
   const publisher = output && createEitherPublisher(output, options)
-  /** What ends it before all are tried: the topic refuses everything, or a ledger can't be written. */
+  /** What ends the replay before all is tried: the topic refuses everything, or a ledger can't be written. */
   let end: { readonly error: unknown } | undefined
   const met = createMetEvents(maxEvents)
 
@@ -124,7 +124,7 @@ export async function replay(options: ReplayOptions) {
     if (batch.length > 0) yield batch
   }
 
-  /** One until the schema of the topic is known, or twenty would be refused for the same reason. */
+  /** A single event until the schema of the topic is known, or twenty would be refused for the same reason. */
   const batchSize = () => (publisher?.isSchemaKnown() === false ? 1 : Math.min(maxUnderWay, rate))
 
   async function publishBatch(batch: readonly Found[], ledger: Ledger | undefined): Promise<void> {
@@ -146,13 +146,13 @@ export async function replay(options: ReplayOptions) {
 
   async function publish({ path, index, letter }: Found): Promise<'published' | 'refused' | 'unknown'> {
     try {
-      const how = publisher ? await publisher.publish(letter) : decideUnpublished(letter, options)
-      if (typeof how === 'string') {
-        list({ path, index, id: letter.id, why: how })
+      const published = publisher ? await publisher.publish(letter) : decideUnpublished(letter, options)
+      if (typeof published === 'string') {
+        list({ path, index, id: letter.id, why: published })
         return 'refused'
       }
       counts.published++
-      if (how.converted) counts.converted++
+      if (published.converted) counts.converted++
       onProgress(counts)
       return 'published'
     } catch (error) {

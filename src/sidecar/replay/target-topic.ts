@@ -75,7 +75,7 @@ export function createEitherPublisher(output: Pick<OutputSide, 'publish'>, topic
   }
 }
 
-/** What would become of it, as far as that is known without asking the topic (pure). */
+/** What would become of a dead letter, as far as that is known without asking the topic (pure). */
 export function decideUnpublished(letter: DeadLetter, { topicSchema, defaultSource }: TargetTopic): Published {
   const converted = topicSchema !== 'auto' && topicSchema !== letter.schema
   const event = converted ? convertEvent(letter, defaultSource) : letter.event

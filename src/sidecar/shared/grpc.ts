@@ -53,7 +53,7 @@ export function createPeers(server: GrpcServer, { onRefused }: Required<Closable
     /** Stops listening, closes connections that are open after `graceMs` milliseconds, and resolves when all are closed. */
     async close(graceMs: number): Promise<void> {
       const closed = listening.map((one) => one.close(graceMs))
-      // Its callback comes too early: it does not know all connections.
+      // The callback comes too early: grpc-js does not know all connections.
       server.tryShutdown(() => {})
       await Promise.all(closed)
     },

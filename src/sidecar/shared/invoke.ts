@@ -50,10 +50,10 @@ export async function whileAwaited<Result>(
   }
 }
 
-/** What is wrong with more of them, which would stop the process for seconds while they are decoded. */
+/** What is wrong with more names: to decode them would stop the process for seconds. */
 export const tooManyNames = `the metadata of the call has more than ${maxMetadataNames} names`
 
-/** What is decoded of a message with more of them. */
+/** What stands in place of a message with more names. */
 const withTooMany = { hasTooManyNames: true } as const
 
 /** A service one of whose methods does not decode messages with too many entries in a map; see {@link refuseTooManyNames}. */

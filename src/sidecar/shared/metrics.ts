@@ -210,8 +210,8 @@ function addStates(registry: Registry, components: () => Iterable<ComponentFigur
       }
     },
   })
-  const counter = (...of: Parameters<typeof options>) => new Counter(options(...of))
-  const gauge = (...of: Parameters<typeof options>) => new Gauge(options(...of))
+  const counter = (...given: Parameters<typeof options>) => new Counter(options(...given))
+  const gauge = (...given: Parameters<typeof options>) => new Gauge(options(...given))
   const requests = 'POST requests of Event Grid other than handshakes, by the status of the answer'
   const others =
     'POST requests without a credential of ours that do not name our event subscription, by the status of the answer'
@@ -261,7 +261,7 @@ function eachOf(
 const oneOf = (label: string, is: string | undefined, all: readonly string[]): readonly Sample[] =>
   is === undefined ? [] : all.map((value) => [{ [label]: value }, value === is ? 1 : 0])
 
-/** What its door counts of a component. */
+/** What `serve` or `run` counts of a component. */
 interface Counted {
   readonly inFlight: number
   /** Absent for `run`, which has no streams. */
@@ -270,7 +270,7 @@ interface Counted {
   readonly readers?: number
 }
 
-/** What is observed of a component, by its health and what its door counts. A side that is not initialised has no status. */
+/** What is observed of a component, by its health and what `serve` or `run` counts. A side that is not initialised has no status. */
 export function figuresOf(name: string, { input, output }: Health, { inFlight, waiting, readers }: Counted) {
   const reads = input === undefined ? undefined : readers
   const { pull, eventSubscription: subscription, status, cause } = input ?? {}

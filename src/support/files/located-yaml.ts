@@ -1,7 +1,7 @@
 /** YAML with the line and column of each value, and what is wrong with it in words. */
 import { type Document, isCollection, isMap, isNode, isScalar, LineCounter, parseAllDocuments, visit } from 'yaml'
 
-export interface Place {
+export interface YamlPlace {
   readonly line: number
   readonly column: number
 }
@@ -17,7 +17,7 @@ export interface Span {
 
 /** One fault of a YAML text. It quotes nothing but keys: values may be secret. */
 export interface YamlFault {
-  readonly place: Place
+  readonly place: YamlPlace
   /** The fault in words, as a predicate: `has the key "a" twice`. */
   readonly rule: string
 }
@@ -35,9 +35,9 @@ export interface LocatedScalar {
 export interface LocatedDocument {
   readonly value: unknown
   /** The place of the value at a path, or of the nearest value around it. */
-  placeOf(path: YamlPath): Place
+  placeOf(path: YamlPath): YamlPlace
   /** The place of a key of the mapping at a path; that of the mapping where it has no such key. */
-  placeOfKey(path: YamlPath, key: string): Place
+  placeOfKey(path: YamlPath, key: string): YamlPlace
   /** Keys that a mapping has twice, and unknown tags: YAML allows them, and most readers do not. */
   readonly duplicateKeys: readonly YamlFault[]
   readonly unknownTags: readonly YamlFault[]
@@ -64,7 +64,7 @@ export function readLocatedYaml(
   const refused = (rule: string, place = { line: 1, column: 1 }) => ({ documents: [], fault: { rule, place } })
   if (text.length > maxLength) return refused(`must be at most ${maxLength} characters long`)
   const lines = new LineCounter()
-  const placeAt = (offset: number): Place => {
+  const placeAt = (offset: number): YamlPlace => {
     const { line, col } = lines.linePos(offset)
     return { line: Math.max(line, 1), column: Math.max(col, 1) }
   }
@@ -96,7 +96,7 @@ function parse(text: string, lineCounter: LineCounter): readonly Document.Parsed
   }
 }
 
-function readDocument(document: Document.Parsed, placeAt: (offset: number) => Place): LocatedDocument | YamlFault {
+function readDocument(document: Document.Parsed, placeAt: (offset: number) => YamlPlace): LocatedDocument | YamlFault {
   const [error] = document.errors
   if (error) {
     const open = openQuote(document, error)
@@ -154,7 +154,7 @@ function openQuote(document: Document.Parsed, { code, pos }: Document.Parsed['er
 }
 
 /** In words that are made of the parser's code, such as BAD_INDENT: its messages quote the text, which may be secret. */
-function syntaxFault({ code, message }: Document.Parsed['errors'][number], place: Place): YamlFault {
+function syntaxFault({ code, message }: Document.Parsed['errors'][number], place: YamlPlace): YamlFault {
   if (code === 'RESOURCE_EXHAUSTION' || /stack (size|overflow)/i.test(message)) return { place, rule: tooDeep }
   return { place, rule: `${syntax}: ${code.toLowerCase().replaceAll('_', ' ')}` }
 }
@@ -170,7 +170,7 @@ function firstAlias(document: Document.Parsed): number {
   return offset
 }
 
-function duplicateKeys(document: Document, placeOf: (node: unknown) => Place): readonly YamlFault[] {
+function duplicateKeys(document: Document, placeOf: (node: unknown) => YamlPlace): readonly YamlFault[] {
   const faults: YamlFault[] = []
   visit(document, {
     Map(_, map) {

@@ -1,6 +1,6 @@
 /** Reads a regular file, bounded in size, since reading a pipe could wait for ever. */
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs'
-import { type FileHandle, open } from 'node:fs/promises'
+import { open } from 'node:fs/promises'
 import { codeOf, messageOf } from '../process/error-code.ts'
 
 /** Without blocking: opening a named pipe waits for its other end otherwise. Windows has no such flag, and no such files. */
@@ -15,30 +15,14 @@ const chunkBytes = 64 * 1024
  * opened, and with an Error for a pipe, a socket, a device or bytes of another encoding.
  */
 export async function readRegularFile(file: string): Promise<string> {
-  return decode(await readRegularBytes(file, maxTextBytes))
-}
-
-/** The same, but its bytes, of at most so many. */
-async function readRegularBytes(file: string, maxBytes: number): Promise<Buffer> {
-  const handle = await openRegularFile(file, maxBytes)
-  const parts = collect(maxBytes)
+  const handle = await open(file, readFlags).catch(refuse)
+  const parts = collect(maxTextBytes)
   try {
+    check(await handle.stat(), maxTextBytes)
     while (parts.add((await handle.read(parts.buffer)).bytesRead));
-    return parts.all()
+    return decode(parts.all())
   } finally {
     await handle.close()
-  }
-}
-
-/** Opens one of at most so many bytes, to read it in parts. The caller closes it. */
-export async function openRegularFile(file: string, maxBytes: number): Promise<FileHandle> {
-  const handle = await open(file, readFlags).catch(refuse)
-  try {
-    check(await handle.stat(), maxBytes)
-    return handle
-  } catch (error) {
-    await handle.close()
-    throw error
   }
 }
 
@@ -47,7 +31,7 @@ export function readRegularFileSync(file: string): string {
   return decode(readRegularBytesSync(file, maxTextBytes))
 }
 
-/** The same as {@link readRegularBytes}, at once. */
+/** The same, but its bytes, of at most so many. */
 export function readRegularBytesSync(file: string, maxBytes: number): Buffer {
   const descriptor = openNow(file)
   try {

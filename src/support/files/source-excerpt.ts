@@ -1,6 +1,6 @@
 /** The line of a YAML file with a caret under a fault, without secrets and comments. */
 import { printable } from '../text/text.ts'
-import type { LocatedDocument, LocatedScalar, Place, Span } from './located-yaml.ts'
+import type { LocatedDocument, LocatedScalar, Span, YamlPlace } from './located-yaml.ts'
 
 export interface ExcerptOptions {
   /** What the text was read to; none where it could not be read. */
@@ -25,7 +25,7 @@ const reach = 1_000
  *   12 |   value: 9000
  *      |          ^
  */
-export function drawExcerpt(text: string, { line, column }: Place, options: ExcerptOptions): string {
+export function drawExcerpt(text: string, { line, column }: YamlPlace, options: ExcerptOptions): string {
   const start = startOfLine(text, line)
   const lineEnd = /\r?\n|$/g
   lineEnd.lastIndex = start

@@ -1,8 +1,9 @@
-/** One raw HTTP request on a connection of its own, to an address or through a proxy's tunnel, with a bound of time and of bytes. */
+/** One connection, and one raw HTTP request on a connection of its own: to an address or through a proxy, bounded in time and bytes. */
 import { lookup } from 'node:dns/promises'
+import { once } from 'node:events'
 import http from 'node:http'
 import https from 'node:https'
-import { isIP } from 'node:net'
+import { connect, type IpcNetConnectOpts, isIP, type TcpNetConnectOpts } from 'node:net'
 import type { SecureContext } from 'node:tls'
 import { HttpsProxyAgent } from 'https-proxy-agent'
 import { withLimit } from '../time/clock.ts'
@@ -25,6 +26,16 @@ export async function targetsOf(url: URL): Promise<readonly Target[]> {
   const port = portOf(url)
   const addresses = isIP(host) ? [host] : (await lookup(host, { all: true })).map(({ address }) => address)
   return [...new Set(addresses)].slice(0, maxAddresses).map((address) => ({ address, port }))
+}
+
+/** Connects to an address or a socket, and closes the connection again. Rejects with Node's error, or the reason of the signal. */
+export async function tryConnection(to: TcpNetConnectOpts | IpcNetConnectOpts, signal?: AbortSignal): Promise<void> {
+  const socket = connect(to)
+  try {
+    await once(socket, 'connect', { signal })
+  } finally {
+    socket.destroy()
+  }
 }
 
 export interface Probe {

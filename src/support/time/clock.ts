@@ -1,4 +1,8 @@
-/** Time: timers of any length, limits of waiting (`within` for work that takes no signal, `withLimit` for the rest), and durations. */
+/**
+ * Time: timers of any length, limits of waiting (`within` for work that takes no signal, `withLimit` for the rest), the watch over a state,
+ * and durations.
+ */
+import { isDeepStrictEqual } from 'node:util'
 
 /** Cancels a timer; has no effect once it has fired. */
 export type CancelTimer = () => void
@@ -28,12 +32,11 @@ export function createClock({ keepsAlive }: { readonly keepsAlive: boolean }): S
     setTimer(ms, callback) {
       // Both at once: a test that fakes them later could not clear this timer, which would keep its process alive.
       const { setTimeout, clearTimeout } = globalThis
-      const due = performance.now() + ms
       let timer: NodeJS.Timeout
       const arm = (left: number) => {
         timer =
           left > maxTimeoutMs
-            ? setTimeout(() => arm(due - performance.now()), maxTimeoutMs)
+            ? setTimeout(() => arm(left - maxTimeoutMs), maxTimeoutMs)
             : setTimeout(callback, Math.max(left, 0))
         if (!keepsAlive) timer.unref()
       }
@@ -97,6 +100,48 @@ export async function withLimit<T>(
   } finally {
     cancel()
     signal?.removeEventListener('abort', end)
+  }
+}
+
+export interface WatchOptions<State> {
+  /** Reads what is watched. A rejection counts as no change. */
+  readonly read: () => Promise<State>
+  readonly known: State
+  /** Called with a new state. The next poll waits until it has resolved. */
+  readonly changed: (state: State) => Promise<void>
+  /** Milliseconds between two polls. @default 250 */
+  readonly intervalMs?: number
+}
+
+/**
+ * Polls, and calls back when the state has changed and two polls in a row have read the same: a file that is being
+ * written is empty for a moment, which must not remove its components. Returns a function that stops the watch and
+ * resolves when a running callback has ended.
+ */
+export function watchState<State>({ read, changed, intervalMs = 250, ...options }: WatchOptions<State>) {
+  const stopping = new AbortController()
+  const { signal } = stopping
+
+  async function watch(): Promise<void> {
+    let { known } = options
+    let seen = known
+    for (;;) {
+      await pause(systemClock, intervalMs, signal)
+      if (signal.aborted) return
+      const state = await read().catch(() => known)
+      if (signal.aborted) return
+      const isSettled = isDeepStrictEqual(state, seen)
+      seen = state
+      if (!isSettled || isDeepStrictEqual(state, known)) continue
+      known = state
+      await changed(state)
+    }
+  }
+
+  const ended = watch()
+  return (): Promise<void> => {
+    stopping.abort()
+    return ended
   }
 }
 

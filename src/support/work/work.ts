@@ -1,4 +1,4 @@
-/** Work that nobody waits for, work that waits for its turn, and a memory that is bounded. */
+/** Work that nobody waits for, that waits for its turn, or that is tried again: the one policy of pause and deadline; and a bounded map. */
 
 /** @param failed gets what the work rejects with; what it throws itself is dropped */
 export function inBackground(work: Promise<unknown>, failed: (error: unknown) => void): void {
@@ -23,4 +23,55 @@ export function keepNewest<K, V>(map: Map<K, V>, key: K, value: V, max: number):
     if (map.size <= max) return
     map.delete(oldest)
   }
+}
+
+export interface BackOffOptions {
+  /** Failed attempts so far, from 1. */
+  readonly attempt: number
+  /** Longest pause after the first failure, in milliseconds; it doubles with each further one. */
+  readonly baseMs: number
+  readonly maxMs: number
+  /** At least 0 and less than 1. */
+  readonly random: number
+}
+
+/** Milliseconds until the next attempt: exponential back-off with full jitter, so that replicas that start together come apart. */
+export function backOff({ attempt, baseMs, maxMs, random }: BackOffOptions): number {
+  return random * Math.min(maxMs, baseMs * 2 ** Math.min(attempt - 1, 30))
+}
+
+/** The pace of one kind of request. */
+export interface RetryPace {
+  /** Longest pause after the first failure, in milliseconds; it doubles with each further one. */
+  readonly baseMs: number
+  readonly maxMs: number
+  /** Longest pause that is taken because the answer asks for it (`Retry-After`), in milliseconds. */
+  readonly maxAskedMs: number
+}
+
+/** An attempt that failed. */
+export interface FailedTry {
+  /** Failed attempts so far, from 1. */
+  readonly attempt: number
+  /** What the answer asks for, in milliseconds. @default 0 */
+  readonly retryAfterMs?: number | undefined
+  /** Until the deadline, in milliseconds. @default without end */
+  readonly leftMs?: number | undefined
+  /** At least 0 and less than 1. */
+  readonly random: number
+}
+
+/** With less time left than this, in milliseconds, there is no further attempt. */
+export const minLeftMs = 250
+
+/**
+ * Milliseconds until the next attempt; `undefined`: there is none before the deadline. The pause is what the answer asks for, and a
+ * back-off on top of it, so that throttled replicas do not return at the same moment.
+ */
+export function retryPause(
+  { attempt, retryAfterMs = 0, leftMs = Number.POSITIVE_INFINITY, random }: FailedTry,
+  { baseMs, maxMs, maxAskedMs }: RetryPace,
+): number | undefined {
+  const pauseMs = Math.min(retryAfterMs, maxAskedMs) + backOff({ attempt, baseMs, maxMs, random })
+  return leftMs < minLeftMs || pauseMs >= leftMs ? undefined : pauseMs
 }

@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { ArmFailureError } from '../../../src/azure/read-failure.ts'
-import { SubscriptionKeeper, type SubscriptionKeeperOptions } from '../../../src/binding/upkeep/subscription-keeper.ts'
+import {
+  createSubscriptionKeeper,
+  type SubscriptionKeeperOptions,
+} from '../../../src/binding/upkeep/subscription-keeper.ts'
 import { BindingError } from '../../../src/core/errors.ts'
 import type { SubscriptionCheck, SubscriptionFinding } from '../../../src/provision/look.ts'
 import { captureLog } from '../../support/captured-log.ts'
@@ -23,7 +26,7 @@ function open(options: Pick<SubscriptionKeeperOptions, 'addsCredential'> & { pro
     asked.push({ how, end })
     return end.promise
   }
-  const keeper = new SubscriptionKeeper({
+  const keeper = createSubscriptionKeeper({
     ...{ provisioning: 'manage', logger: log, clock: time.clock, random: () => 0.5, ...options },
     connect: async () => ({
       upsert: bring,

@@ -5,7 +5,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { readPaths } from '../../../src/metadata/component/component-folder.ts'
-import { watchState } from '../../../src/support/time/watch-state.ts'
+import { watchState } from '../../../src/support/time/clock.ts'
 import { makeComponentFolder } from '../../support/component-folder.ts'
 
 const textsOf = async (folder: string) => (await readPaths([folder])).texts

@@ -5,7 +5,7 @@ import { awaitEnd, type Command, ownCommand } from '../../../../src/support/comm
 import type { Terminal } from '../../../../src/support/command-line/terminal.ts'
 import { textOrError } from '../../../../src/support/files/regular-file.ts'
 import { codeOf, messageOf } from '../../../../src/support/process/error-code.ts'
-import { watchState } from '../../../../src/support/time/watch-state.ts'
+import { watchState } from '../../../../src/support/time/clock.ts'
 import { EmulatorStateError, EventGridEmulator, type EventGridEmulatorOptions } from '../index.ts'
 import { awaitHandshakes } from '../model/time/work-counter.ts'
 import {

@@ -2,9 +2,9 @@
 import { X509Certificate } from 'node:crypto'
 import {
   type LocatedScalar,
-  type Place,
   readLocatedYaml,
   type YamlPath,
+  type YamlPlace,
 } from '../../../../src/support/files/located-yaml.ts'
 import { drawExcerpt } from '../../../../src/support/files/source-excerpt.ts'
 import { createBlobDeadLetterStore } from '../dead-letters/write-dead-letters.ts'
@@ -65,7 +65,7 @@ export interface ParsedConfig {
 /** Reads a configuration file's text. Throws an {@link EmulatorConfigError} with the first 30 problems. */
 export function parseConfig(text: string, source: ConfigSource): ParsedConfig {
   const { documents, fault } = readLocatedYaml(text, limits)
-  const located = (place: Place, field: string, rule: string): ConfigProblem => ({
+  const located = (place: YamlPlace, field: string, rule: string): ConfigProblem => ({
     at: `${source.file}:${place.line}:${place.column}`,
     ...{ field, rule },
     ...(source.excerptWidth !== undefined && {

@@ -43,7 +43,7 @@ async function askForToken({ audience, scope, credential }: WantedToken, abortSi
   }
 }
 
-const look = 'az provider show --namespace Microsoft.EventGrid --query registrationState'
+const showProvider = 'az provider show --namespace Microsoft.EventGrid --query registrationState'
 
 /**
  * @param resource where the event subscription is kept that Azure refuses without the provider
@@ -60,7 +60,7 @@ export async function checkProvider(
     answer = await resource.readArm(path, resourceApiVersions.resources, signal)
   } catch (error) {
     if (byEmulator && isForbidden(error)) return ok('not judged on the emulator: this client may not read it')
-    const remedy = `give the client the role Reader on the subscription, or look as somebody who may:\n${look}`
+    const remedy = `give the client the role Reader on the subscription, or look as somebody who may:\n${showProvider}`
     return readFinding(error, resource.explainedBy(), 'the registration of Microsoft.EventGrid', remedy)
   }
   const state = isRecord(answer) ? answer.registrationState : undefined
@@ -69,7 +69,7 @@ export async function checkProvider(
     return warning('ARM tells no registrationState; a proxy may have answered in its place')
   const message = `registrationState is ${oneLine(state, 40)}`
   if (state === 'Registering') {
-    return warning(`Microsoft.EventGrid is being registered: ${message}`, { remedy: look })
+    return warning(`Microsoft.EventGrid is being registered: ${message}`, { remedy: showProvider })
   }
   const code = 'MissingSubscriptionRegistration'
   return armFinding(new ArmFailureError({ kind: 'unregistered', status: 409, code, message }), resource.explainedBy())
@@ -135,9 +135,9 @@ async function tryIt(resource: AzureResource): Promise<Finding> {
   }
 }
 
-function lackingFinding({ worksWithout, explainedBy }: AzureResource, error: unknown): Finding {
+function lackingFinding({ receivesWithoutRights, explainedBy }: AzureResource, error: unknown): Finding {
   const finding = armFinding(error, explainedBy())
-  if (!worksWithout) return finding
+  if (!receivesWithoutRights) return finding
   return warning(`${finding.detail}; events are received if the event subscription exists`, { remedy: finding.remedy })
 }
 

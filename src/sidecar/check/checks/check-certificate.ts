@@ -1,5 +1,5 @@
 /** Checks `endpoint/certificate` and `topic/certificate`: would Azure accept the certificate of each address? */
-import events from 'node:events'
+import { once } from 'node:events'
 import { isIP } from 'node:net'
 import tls, { type PeerCertificate, type SecureContext } from 'node:tls'
 import { secureContextOf } from '../../../azure/http.ts'
@@ -7,7 +7,7 @@ import type { Target } from '../../../support/net/probe.ts'
 import { codeOf } from '../../../support/process/error-code.ts'
 import { cut, oneLine } from '../../../support/text/text.ts'
 import { withLimit } from '../../../support/time/clock.ts'
-import { once } from '../context/azure-resource.ts'
+import { onFirstUse } from '../context/azure-resource.ts'
 import type { Route } from '../context/side-context.ts'
 import { type Finding, failed, joined, ok, warning } from '../finding.ts'
 
@@ -29,8 +29,8 @@ const soonDays = 14
 
 const contextOf = (roots: readonly string[]) => tls.createSecureContext({ ca: [...roots] })
 /** Public roots only, without NODE_EXTRA_CA_CERTS and the system's store: Azure does not know those. */
-const publicRoots = once(() => contextOf(tls.rootCertificates))
-const ownRoots = once(() => contextOf(tls.getCACertificates('default')))
+const publicRoots = onFirstUse(() => contextOf(tls.rootCertificates))
+const ownRoots = onFirstUse(() => contextOf(tls.getCACertificates('default')))
 
 interface Seen {
   /** Node's code for what is wrong with the chain; `undefined` where nothing is. */
@@ -71,7 +71,7 @@ export async function checkCertificate(options: CertificateOptions): Promise<Fin
   const { hostname } = options
   let seen: Seen
   try {
-    seen = await look(options, options.publicRoots ? contextOf(options.publicRoots) : publicRoots())
+    seen = await seeCertificate(options, options.publicRoots ? contextOf(options.publicRoots) : publicRoots())
   } catch (error) {
     return isUnreachable(error) ? undefined : noTls(hostname, error)
   }
@@ -88,7 +88,7 @@ export async function checkCertificate(options: CertificateOptions): Promise<Fin
 
 /** Does this machine know the authority, which the public roots do not? */
 async function checkTrust(fault: string, certificate: PeerCertificate, options: CertificateOptions): Promise<Finding> {
-  const known = await look(options, ownContext(options.ca))
+  const known = await seeCertificate(options, ownContext(options.ca))
   if (known.fault !== undefined && isTrustFault(known.fault)) return explainFault(fault, options.hostname, certificate)
   const authority = issuerOf(certificate)
   if (options.byEmulator) return ok(`its authority, ${authority}, is the emulator's`)
@@ -114,7 +114,7 @@ const serverNameOf = (hostname: string) => hostname.replace(/^\[|\]$/g, '')
 
 const ownContext = (ca: string | undefined) => (ca === undefined ? ownRoots() : (secureContextOf({ ca }) ?? ownRoots()))
 
-function look({ hostname, target, signal }: CertificateOptions, secureContext: SecureContext): Promise<Seen> {
+function seeCertificate({ hostname, target, signal }: CertificateOptions, secureContext: SecureContext): Promise<Seen> {
   return withLimit({ ms: limitMs, signal }, async (limited) => {
     const name = serverNameOf(hostname)
     const socket = tls.connect({
@@ -129,7 +129,7 @@ function look({ hostname, target, signal }: CertificateOptions, secureContext: S
     })
     limited.addEventListener('abort', () => socket.destroy(limited.reason), { once: true })
     try {
-      await events.once(socket, 'secureConnect')
+      await once(socket, 'secureConnect')
       const { authorizationError: untrusted } = socket
       const fault = untrusted ? String(codeOf(untrusted) ?? untrusted) : undefined
       return { certificate: socket.getPeerCertificate(), protocol: socket.getProtocol(), fault }

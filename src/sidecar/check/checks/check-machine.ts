@@ -3,8 +3,8 @@
 import { createPipelineRequest } from '@azure/core-rest-pipeline'
 import { createSendOnce, createTrustPolicy } from '../../../azure/http.ts'
 import type { Endpoints } from '../../../core/endpoints.ts'
-import { citer } from '../../../provision/handshake.ts'
-import { bareHost, probe } from '../../../support/net/probe.ts'
+import { citer, firstAnswer } from '../../../provision/handshake.ts'
+import { probe, targetsOf } from '../../../support/net/probe.ts'
 import { messageOf } from '../../../support/process/error-code.ts'
 import { isRecord, readJson } from '../../../support/text/json-text.ts'
 import { oneLine } from '../../../support/text/text.ts'
@@ -95,8 +95,9 @@ export async function askSidecar(
   signal: AbortSignal,
 ): Promise<Finding> {
   const url = new URL('/healthz', sidecar)
-  const target = { address: bareHost(url), port: Number(url.port || (url.protocol === 'https:' ? 443 : 80)) }
-  const answer = await probe({ url, target, method: 'GET', signal }).catch(messageOf)
+  const ask = async () =>
+    firstAnswer(await targetsOf(url), signal, (target) => probe({ url, target, method: 'GET', signal }))
+  const answer = await ask().catch(messageOf)
   if (typeof answer === 'string') return failed(`no answer from ${url.href}: ${answer}`, { remedy: noSidecar })
   const health = readJson(answer.body)
   if (!isRecord(health) || !isRecord(health.components)) {

@@ -1,8 +1,7 @@
 /** The checks `endpoint/dns`, `topic/dns` and `endpoint/connect`: does a name resolve, and does each address take a connection? */
 
-import { once } from 'node:events'
-import { BlockList, connect, isIP } from 'node:net'
-import { bareHost, type Target } from '../../../support/net/probe.ts'
+import { BlockList, isIP } from 'node:net'
+import { bareHost, type Target, tryConnection } from '../../../support/net/probe.ts'
 import { codeOf, messageOf } from '../../../support/process/error-code.ts'
 import { withLimit } from '../../../support/time/clock.ts'
 import type { InputContext, Route } from '../context/side-context.ts'
@@ -83,15 +82,12 @@ const shownTarget = ({ address, port }: Target) =>
 /** Why a connection can't be made; `undefined` where it can. */
 function troubleOf({ address, port }: Target, signal: AbortSignal): Promise<string | undefined> {
   return withLimit({ ms: limitMs, signal }, async (limited) => {
-    const socket = connect({ host: address, port, signal: limited })
     try {
-      await once(socket, 'connect')
+      await tryConnection({ host: address, port }, limited)
       return undefined
     } catch (error) {
       const isLate = limited.aborted && !signal.aborted
       return isLate ? `no answer within ${limitMs / 1_000} s` : (codeOf(error) ?? messageOf(error))
-    } finally {
-      socket.destroy()
     }
   })
 }

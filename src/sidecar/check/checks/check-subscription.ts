@@ -47,7 +47,7 @@ export async function checkPullSubscription(resource: AzureResource): Promise<Fi
     const existing = await resource.existing()
     if (!existing) return missing(name, resource)
     const { deliveryConfiguration: delivery } = existing
-    // What forwards needs no dead letters: its events wait in the namespace topic.
+    // An event subscription that forwards needs no dead letters: its events wait in the namespace topic.
     const hasDeadLetter = !delivery || delivery.queue?.deadLetterDestinationWithResourceIdentity !== undefined
     const loss = hasDeadLetter ? undefined : 'an event that is rejected, or delivered too often, is lost'
     return settingsFinding(name, existing, resource, { wanted, faults: [], loss })
@@ -58,7 +58,7 @@ export async function checkPullSubscription(resource: AzureResource): Promise<Fi
 
 interface Judged {
   readonly wanted: WantedSubscription
-  /** What keeps its events from here. */
+  /** Why its events do not come here, or not with our credential. */
   readonly faults: readonly Finding[]
   /** What becomes of events without a dead-letter destination; absent where there is one. */
   readonly loss: string | undefined
@@ -158,7 +158,7 @@ async function idleSubscription(context: InputContext): Promise<Finding | undefi
     const asksEndpoint = surroundings.selected.has('endpoint/handshake')
     const answers = asksEndpoint ? await context.endpointAnswers().catch(() => undefined) : undefined
     const health = answers && healthOf(answers.health)
-    // It runs on another machine.
+    // The binding runs on another machine.
     if (health && health.check !== holder.mark) return undefined
   } catch {
     // Other checks report why.

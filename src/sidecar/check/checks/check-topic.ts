@@ -36,7 +36,7 @@ export async function askTopic(
   }
 }
 
-/** What the event has, beside an id of its own. */
+/** The type and the subject of the event, whose id is new each time. */
 const [type, subject] = ['eventgrid-binding.check', 'check']
 
 export async function tryRoundTrip(input: InputContext, output: OutputContext, signal: AbortSignal): Promise<Finding> {

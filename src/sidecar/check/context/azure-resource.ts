@@ -18,7 +18,7 @@ export interface AzureResource {
   /** Whether the binding writes it: `provisioning` is `manage`. */
   readonly writes: boolean
   /** True: the binding receives without these actions too. */
-  readonly worksWithout: boolean
+  readonly receivesWithoutRights: boolean
   /** The JSON of a resource; `path` may be the `nextLink` of a list. Rejects as the SDK's own calls do. */
   readArm(path: string, apiVersion: string, signal: AbortSignal): Promise<unknown>
   /** The names for explanations of ARM failures. */
@@ -37,7 +37,7 @@ interface ReachOptions {
   readonly subscriptionId: string
   readonly endpoints: Endpoints
   readonly signal: AbortSignal
-  readonly worksWithout: boolean
+  readonly receivesWithoutRights: boolean
   /** What the client needs beside `read` to write. */
   readonly verbs: readonly string[]
   readonly explain: (resourceManager: string, scopeId: string) => FailureContext
@@ -52,9 +52,11 @@ export const readLimitMs = 9_000
  */
 export function reachArm(input: EitherInput, options: ReachOptions) {
   const { credential: metadata, environment, provisioning, eventSubscriptionName } = input
-  const { subscriptionId, endpoints, signal, worksWithout, verbs, explain } = options
-  const credential = once(() => createCredential(metadata, { environment, endpoints, tokenTimeoutMs: readLimitMs }))
-  const arm = once(() =>
+  const { subscriptionId, endpoints, signal, receivesWithoutRights, verbs, explain } = options
+  const credential = onFirstUse(() =>
+    createCredential(metadata, { environment, endpoints, tokenTimeoutMs: readLimitMs }),
+  )
+  const arm = onFirstUse(() =>
     connectArm({ environment, subscriptionId, endpoints, credential: credential(), requestTimeoutMs: readLimitMs }),
   )
   const readArm: AzureResource['readArm'] = async (path, apiVersion, asked) =>
@@ -63,11 +65,11 @@ export function reachArm(input: EitherInput, options: ReachOptions) {
   const writes = provisioning === 'manage'
   const limits = () => ({ signal, deadline: systemClock.elapsed() + readLimitMs })
   const resourceOf = (wanted: WantedSubscription): AzureResource => ({
-    ...{ readArm, writes, worksWithout, eventSubscriptionName, wanted },
+    ...{ readArm, writes, receivesWithoutRights, eventSubscriptionName, wanted },
     scope: parseScope(wanted.place.sourceId),
     actions: actionsOn(wanted.place.kind, writes ? ['read', ...verbs] : ['read']),
     explainedBy: () => explain(url(), wanted.place.sourceId),
-    existing: once(async () => {
+    existing: onFirstUse(async () => {
       const read = (detail: Detail) => readSubscription(arm(), wanted.place, limits(), detail)
       const { found, isPlain } = writes ? { found: await read('whole'), isPlain: false } : await asPermitted(read)
       return found && isPlain ? wanted.assumeHidden(found) : found
@@ -93,7 +95,8 @@ function actionsOn(path: FailureContext['pathKind'], verbs: readonly string[]): 
   return verbs.map((verb) => `Microsoft.EventGrid/${types[path]}/${verb}`)
 }
 
-export function once<T>(make: () => T): () => T {
+/** Makes a function that makes its value at the first call, and gives the same value at each further one. */
+export function onFirstUse<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined
   return () => {
     made ??= { value: make() }

@@ -10,7 +10,7 @@ import { type ProbeAnswer, probe } from '../../../support/net/probe.ts'
 import { isRecord, readJson } from '../../../support/text/json-text.ts'
 
 export type PortHolder =
-  /** It was free: `check` listens there until it ends. */
+  /** The port was free: `check` listens there until it ends. */
   | {
       readonly kind: 'check'
       /** A random text in its health answer, which identifies this listener. */

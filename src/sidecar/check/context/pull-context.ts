@@ -5,7 +5,7 @@ import { readHostname } from '../../../provision/arm.ts'
 import { pullFailureContext } from '../../../provision/failure-context.ts'
 import { wantedForPull } from '../../../provision/needs-queue.ts'
 import { createNamespaceClient, type NamespaceClient } from '../../../receiver/namespace-client.ts'
-import { once, reachArm } from './azure-resource.ts'
+import { onFirstUse, reachArm } from './azure-resource.ts'
 import type { Surroundings } from './side-context.ts'
 
 /** The data plane of a namespace. */
@@ -22,7 +22,7 @@ export function createPullContext(pull: PullMetadata, { endpoints }: Surrounding
   const { arm, credential, url, limits, asksArm, wantedToken, resourceOf } = reachArm(pull, {
     ...{ subscriptionId, endpoints, signal, verbs: ['write'] },
     // Where namespaceEndpoint is given, what there is can be received.
-    worksWithout: given !== undefined,
+    receivesWithoutRights: given !== undefined,
     explain: (resourceManager, scopeId) => pullFailureContext(pull, resourceManager, scopeId),
   })
 
@@ -53,7 +53,7 @@ export function createPullContext(pull: PullMetadata, { endpoints }: Surrounding
     } as const,
     wantedTokens: pull.credential ? [...(asksArm ? [wantedToken] : []), ...(key ? [] : [forData])] : [],
     /** Asks Resource Manager for the host where no `namespaceEndpoint` is given. Rejects as the SDK does. */
-    namespace: once(reach),
+    namespace: onFirstUse(reach),
     /** The namespace topic, and the scope whose events are forwarded to it; none where the namespace's key does all. */
     resources: asksArm ? wantedForPull(pull).map(resourceOf) : [],
   }

@@ -11,7 +11,7 @@ import { firstAnswer, type HandshakeRequest, optionsRequest, validationRequest }
 import { wantedWebHook } from '../../../provision/needs-webhook.ts'
 import { bareHost, type ProbeAnswer, probe, type Target, targetsOf } from '../../../support/net/probe.ts'
 import type { CheckId } from '../report.ts'
-import { once, reachArm, readLimitMs } from './azure-resource.ts'
+import { onFirstUse, reachArm, readLimitMs } from './azure-resource.ts'
 import { holdPort } from './own-listener.ts'
 
 export interface Surroundings {
@@ -32,7 +32,7 @@ export interface Route {
 
 export type InputContext = ReturnType<typeof createInputContext>
 
-/** What a write needs beside reading: what ARM hides of a web hook comes from calls of their own. */
+/** The actions of a write beside reading: the URL and the secrets of a web hook come from calls of their own. */
 const verbs = ['write', 'getFullUrl/action', 'getDeliveryAttributes/action'] as const
 
 export function createInputContext(input: PushMetadata, surroundings: Surroundings, signal: AbortSignal) {
@@ -40,10 +40,10 @@ export function createInputContext(input: PushMetadata, surroundings: Surroundin
   const { subscriptionId } = input
   let held: ReturnType<typeof holdPort> | undefined
   const { url, asksArm, wantedToken, resourceOf } = reachArm(input, {
-    ...{ subscriptionId, endpoints, signal, verbs, worksWithout: false },
+    ...{ subscriptionId, endpoints, signal, verbs, receivesWithoutRights: false },
     explain: (resourceManager) => failureContext(input, resourceManager),
   })
-  const route = once(() => routeOf(new URL(input.subscriberEndpoint), surroundings.emulator))
+  const route = onFirstUse(() => routeOf(new URL(input.subscriberEndpoint), surroundings.emulator))
   return {
     ...resourceOf(wantedWebHook(input)),
     input,
@@ -57,7 +57,7 @@ export function createInputContext(input: PushMetadata, surroundings: Surroundin
       return (await held).holder
     },
     /** What the public endpoint answers. Rejects where it does not. */
-    endpointAnswers: once(async () => probeEndpoint(input, await route(), surroundings, signal)),
+    endpointAnswers: onFirstUse(async () => probeEndpoint(input, await route(), surroundings, signal)),
     async close() {
       const port = await held?.catch(() => undefined)
       await port?.close()
@@ -72,7 +72,7 @@ export function createOutputContext(metadata: OutputMetadata, surroundings: Surr
   const { authentication, environment } = metadata
   const output = { ...metadata, topicEndpoint: topicUrl(metadata.topicEndpoint, endpoints) }
   /** `undefined` where the topic takes a key. */
-  const credential = once((): RenewableCredential | undefined =>
+  const credential = onFirstUse((): RenewableCredential | undefined =>
     authentication.kind === 'entra'
       ? createCredential(authentication.credential, { environment, endpoints, tokenTimeoutMs: readLimitMs })
       : undefined,
@@ -85,7 +85,7 @@ export function createOutputContext(metadata: OutputMetadata, surroundings: Surr
     wantedTokens:
       authentication.kind === 'entra' ? [{ audience: 'the topic', scope: environment.topicScope, credential }] : [],
     /** Where `topicEndpoint` is. Rejects as Node's look-up does. */
-    route: once(() => routeOf(new URL(output.topicEndpoint))),
+    route: onFirstUse(() => routeOf(new URL(output.topicEndpoint))),
   }
 }
 

@@ -5,9 +5,10 @@ import type { Endpoints } from '../../../core/endpoints.ts'
 import { BindingError, inWords } from '../../../core/errors.ts'
 import { silentLogger } from '../../../core/logger.ts'
 import type { ParsedMetadata } from '../../../metadata/typed/metadata.ts'
-import type { FailedAttempt, UpsertOutcome } from '../../../provision/attempts.ts'
+import type { FailedAttempt } from '../../../provision/attempts.ts'
 import type { FieldChange } from '../../../provision/decide.ts'
 import type { PlannedSubscription } from '../../../provision/look.ts'
+import type { UpsertOutcome } from '../../../provision/upsert.ts'
 import {
   flag,
   optionLines,
@@ -138,7 +139,7 @@ const actionWords: Readonly<Record<NonNullable<ProvisionOutcome['action']>, stri
 function showOutcome({ subscriptions, action, warning, error }: ProvisionOutcome, terminal: Terminal): void {
   if (error) {
     terminal.parts([bad, { text: `${error.code}: ${error.what}` }])
-    for (const line of error.fix?.split('\n') ?? []) terminal.line(`    ${line}`)
+    showFix(error.fix, terminal)
   }
   if (action) terminal.parts([action === 'notPermitted' ? bad : good, { text: actionWords[action] }])
   if (warning !== undefined) terminal.parts([{ text: `    ! ${warning}`, tone: 'warning' }])
@@ -161,7 +162,11 @@ function showPlan(plan: PlannedSubscription, terminal: Terminal): void {
   terminal.parts([sign, { text: `${id} ${words}${because === undefined ? '' : `: ${because}`}` }])
   for (const one of changes) terminal.parts([changePart(one)])
   for (const text of warnings) terminal.parts([{ text: `    ! ${text}`, tone: 'warning' }])
-  if (fix !== undefined) for (const line of fix.split('\n')) terminal.line(`    ${line}`)
+  showFix(fix, terminal)
+}
+
+function showFix(fix: string | undefined, terminal: Terminal): void {
+  for (const line of fix?.split('\n') ?? []) terminal.line(`    ${line}`)
 }
 
 function changePart({ field, before, after }: FieldChange): LinePart {
@@ -172,11 +177,11 @@ function changePart({ field, before, after }: FieldChange): LinePart {
 
 /** What became of one component. Holds no secret. */
 interface ProvisionOutcome {
-  /** What would be written; with `dryRun` alone. */
+  /** What would be written; with `dryRun` only. */
   readonly subscriptions?: readonly PlannedSubscription[]
   /** What was done; `passedOver`: the component only publishes. Absent after an error and with `dryRun`. */
   readonly action?: UpsertOutcome['action'] | 'passedOver'
-  /** That it was written though the endpoint could not be asked first. */
+  /** A sentence where the event subscription was written though the endpoint could not be asked. */
   readonly warning?: string
   readonly error?: Pick<BindingError, 'code' | 'what' | 'fix'>
 }

@@ -125,8 +125,7 @@ export async function run(args: readonly string[]): Promise<number> {
   })
   let metricsServer: MetricsServer | undefined
   try {
-    metricsServer = options.metrics && (await serveMetrics(sidecar.observed, options.metrics))
-    if (metricsServer) logger.info('health and metrics are served', metricsServer.address)
+    metricsServer = await serveMetrics(sidecar.observed, options.metrics, logger)
     const { http, grpc = http } = options
     const url = await listening('http', http, sidecar.listen)
     const grpcPort = await listening('grpc', grpc, sidecar.listenGrpc)

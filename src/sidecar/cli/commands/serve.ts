@@ -76,8 +76,7 @@ async function start(options: ServeOptions, loggerOf: (component?: string) => Lo
   const endpoints = emulator && (await emulatorEndpoints(emulator))
   const pluggable = await createPluggable({ folder, socketMode, loggerOf, ...(endpoints && { endpoints }) })
   try {
-    const metricsServer = metrics && (await serveMetrics(pluggable, { ...metrics, signal }))
-    if (metricsServer) loggerOf().info('health and metrics are served', metricsServer.address)
+    const metricsServer = await serveMetrics(pluggable, metrics && { ...metrics, signal }, loggerOf())
     return {
       pluggable,
       async close() {

@@ -14,7 +14,7 @@ import { type ComponentPaths, loadSources, readSources } from './component-optio
 export interface CheckedFiles {
   readonly all: readonly CheckedComponent[]
   readonly notes: readonly string[]
-  /** Those of the notes without which a success would say too much: components that are nobody's without `--app-id`. */
+  /** Notes about components that are nobody's without `--app-id`. A command that succeeds has to say them, too. */
   readonly unclaimed: readonly string[]
 }
 
@@ -43,7 +43,7 @@ export async function readChecked(
 export function asked(all: readonly CheckedComponent[], component: string | undefined): readonly CheckedComponent[] {
   if (component === undefined) return all
   const named = all.filter(({ name }) => name === component)
-  // It may stand in a file that can't be read.
+  // The component may stand in a file that can't be read.
   return named.length > 0 ? named : all.filter(({ name }) => name === null)
 }
 

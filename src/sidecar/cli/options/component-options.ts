@@ -28,7 +28,7 @@ export const componentOptions = {
 }
 
 const { components, ...otherOptions } = componentOptions
-/** Those of commands that may be asked for one component. */
+/** The options of commands that may be asked for a single component. */
 export const chosenOptions = { components, component: text('NAME', 'this one only'), ...otherOptions }
 
 export function readComponentOptions(values: {

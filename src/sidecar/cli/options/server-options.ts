@@ -1,9 +1,15 @@
 /** Where a command's servers listen: `--metrics-port` and `--metrics-address`, and what is said where a port or address can't be had. */
 
+import type { Logger } from '../../../core/logger.ts'
 import { type OptionTexts, readPort, text, wrongOption } from '../../../support/command-line/options.ts'
 import { outputOf } from '../../../support/command-line/output.ts'
 import { codeOf, messageOf } from '../../../support/process/error-code.ts'
-import { type MetricsServerOptions, type Observed, openMetricsServer } from '../../shared/health-and-metrics-server.ts'
+import {
+  type MetricsServer,
+  type MetricsServerOptions,
+  type Observed,
+  openMetricsServer,
+} from '../../shared/health-and-metrics-server.ts'
 import type { Metrics } from '../../shared/metrics.ts'
 
 export const metricsOptions = {
@@ -22,10 +28,20 @@ export function readMetricsOptions(values: OptionTexts<typeof metricsOptions>): 
   throw wrongOption('--metrics-address needs --metrics-port')
 }
 
-/** Serves health and metrics. Rejects with an Error that says what to do where that is not possible. */
-export function serveMetrics(observed: Observed & { readonly metrics: Metrics }, at: MetricsServerOptions) {
+/**
+ * Serves health and metrics where the options say so, and logs the address. Rejects with an Error that says what to do where that is not
+ * possible.
+ */
+export async function serveMetrics(
+  observed: Observed & { readonly metrics: Metrics },
+  at: MetricsServerOptions | undefined,
+  logger: Logger,
+): Promise<MetricsServer | undefined> {
+  if (!at) return undefined
   observed.metrics.watchLog(() => outputOf(2).dropped)
-  return listening('metrics', at, () => openMetricsServer(observed, at))
+  const server = await listening('metrics', at, () => openMetricsServer(observed, at))
+  logger.info('health and metrics are served', server.address)
+  return server
 }
 
 /**

@@ -63,7 +63,7 @@ const invokeRequest = z.object({
 /** Dapr's HTTP API as far as bindings need it: bindings, health, metadata and shutdown. Does not listen yet. */
 export function createBindingsApi(options: BindingsApiOptions): FastifyInstance {
   const { callOutput, notReady, extended, token } = options
-  // One for each address of a name.
+  // A server for each address of a name.
   const servers: ClosableServer[] = []
   const server = fastify({
     bodyLimit,

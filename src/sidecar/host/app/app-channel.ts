@@ -1,12 +1,11 @@
 /** Events as requests to the application over HTTP. */
-import { once } from 'node:events'
 import { Agent, type ClientRequest, type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:http'
-import { connect } from 'node:net'
 import { posix } from 'node:path'
 import type { ReceivedEvent } from '../../../core/event.ts'
 import type { Secret } from '../../../core/secret.ts'
+import { tryConnection } from '../../../support/net/probe.ts'
 import { codeOf } from '../../../support/process/error-code.ts'
-import { systemClock, within, withLimit } from '../../../support/time/clock.ts'
+import { withLimit } from '../../../support/time/clock.ts'
 
 export interface AppChannelOptions {
   readonly address: string
@@ -19,7 +18,7 @@ export interface AppChannelOptions {
   readonly onGone?: () => void
 }
 
-/** What is posted of an event, and what ends it. */
+/** What is posted of an event, and the signal that ends the request. */
 export type PostedEvent = Pick<ReceivedEvent, 'data' | 'metadata' | 'signal'>
 
 /** What the application wants published in answer to an event. */
@@ -35,7 +34,7 @@ export interface EventAnswer {
 export type Probed =
   | { readonly kind: 'subscribed' }
   | { readonly kind: 'refused'; readonly status: number }
-  /** It did not answer in {@link probeTimeoutMs}. */
+  /** The application did not answer in {@link probeTimeoutMs}. */
   | { readonly kind: 'silent' }
   | { readonly kind: 'unreachable' }
 
@@ -135,16 +134,11 @@ export function createAppChannel(options: AppChannelOptions): AppChannel {
 }
 
 /** Does anybody accept a connection at that port within half a second? */
-export async function isReachable(host: string, port: number): Promise<boolean> {
-  const socket = connect({ host, port })
-  try {
-    return await within(systemClock, healthTimeoutMs, once(socket, 'connect'))
-  } catch {
-    return false
-  } finally {
-    socket.destroy()
-  }
-}
+export const isReachable = (host: string, port: number): Promise<boolean> =>
+  withLimit({ ms: healthTimeoutMs }, (signal) => tryConnection({ host, port }, signal)).then(
+    () => true,
+    () => false,
+  )
 
 /** Dapr sends every event as this, whatever its own content type. */
 const json = { 'content-type': 'application/json' } as const

@@ -1,8 +1,34 @@
-/** The errors of wrong use of Binding: options, handlers and operations that are unknown or of another form. */
+/** The options of `Binding` and of its calls, and the errors of wrong use: of unknown options, and of wrong handlers and operations. */
+import type { TokenCredential } from '@azure/core-auth'
+import type { Endpoints } from '../core/endpoints.ts'
 import { BindingError } from '../core/errors.ts'
+import type { EventHandler } from '../core/event.ts'
 import { checkLogger } from '../core/logger.ts'
+import type { FastifyHook } from '../listener/listener.ts'
 import { checkValues, mustBe, mustHave, type OptionCheck } from '../support/process/option-checks.ts'
 import { isRecord } from '../support/text/json-text.ts'
+import type { BindingComponentOptions } from './binding-component.ts'
+
+/** Options of a `Binding`. Each may be left out. */
+export interface BindingOptions extends BindingComponentOptions {
+  /** Takes each event. Without one, deliveries are answered 503, and pull delivery receives nothing, until `read` sets it. */
+  readonly onEvent?: EventHandler
+  /** The host's credential, in place of the one that metadata describes. The fields that it replaces are not required. */
+  readonly credential?: TokenCredential
+  /**
+   * Where Azure is; `emulator.endpoints` for an emulator. @default AZURE_RESOURCE_MANAGER_URL and AZURE_AUTHORITY_HOST
+   * of the environment, else the cloud of `azureEnvironment`
+   */
+  readonly endpoints?: Endpoints
+  /**
+   * Called with the Fastify server of each listener before it listens, and awaited: adds plugins, hooks and routes of the host. They see
+   * deliveries too, but the host's parsers and error handler do not. A hook that refuses requests without a login also refuses Event Grid.
+   */
+  readonly fastify?: FastifyHook
+}
+
+/** The operation, `create`. A misspelt literal does not compile; a string that is known at run time does. */
+export type GivenOperation<Operation extends string> = string extends Operation ? Operation : 'create'
 
 const isText = (value: unknown) => typeof value === 'string'
 const isPem = (value: unknown) => typeof value === 'string' && value.includes('CERTIFICATE-----')
@@ -43,7 +69,7 @@ export const checkCallOptions = (receiver: keyof typeof checks, options: unknown
 export function checkHandler(name: string, handler: unknown): void {
   if (handler === undefined) return
   aFunction(name, handler)
-  // A call of it runs none of its code and throws nothing, so the event would be acknowledged.
+  // Calling a generator function runs none of its code and throws nothing, so the event would be acknowledged.
   if (/Generator/.test(Object.prototype.toString.call(handler)))
     throw new TypeError(`${name} must not be a generator function: calling it handles no event`)
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { minLeftMs, retryPause } from '../../../src/support/time/back-off.ts'
+import { minLeftMs, retryPause } from '../../../src/support/work/work.ts'
 
 const pace = { baseMs: 100, maxMs: 1_000, maxAskedMs: 5_000 }
 
