@@ -235,8 +235,8 @@ const eventWithinData =
   'an array was published as the data of one event, though an event is in it: its first element is none. ' +
   'An array of events begins with one'
 const likeAnEvent =
-  'what looks like an event was published as the data of a new event: a CloudEvent has specversion, an Event Grid event has eventType and ' +
-  'subject, eventTime or dataVersion'
+  'what looks like an event was published as the data of a new event: a CloudEvent has specversion, an Event Grid event has ' +
+  'eventType and subject, eventTime or dataVersion'
 
 /** Some write `Type` and `SpecVersion`. */
 function looksLikeEvent(value: unknown): boolean {
