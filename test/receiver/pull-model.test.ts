@@ -4,6 +4,7 @@ import { expect, it, onTestFinished, vi } from 'vitest'
 import { Binding, type EventHandler, RejectEvent } from '../../src/index.ts'
 import { captureLog } from '../support/captured-log.ts'
 import { order } from '../support/open-pull.ts'
+import { watchOwnTimers } from '../support/own-timers.ts'
 import { tryWorlds } from '../support/random-worlds.ts'
 import { startQueue, type Trouble } from './queue-namespace.ts'
 
@@ -113,6 +114,7 @@ const known: { maxConcurrency: number; steps: Step[]; restarts: boolean }[] = [
 it('acknowledges what was handled and nothing else, loses nothing, and ends each wait', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'] })
   onTestFinished(() => void vi.useRealTimers())
+  const timers = watchOwnTimers()
   const faults: string[] = []
   let done = createDone()
   const namespace = await startQueue(
@@ -181,7 +183,8 @@ it('acknowledges what was handled and nothing else, loses nothing, and ends each
     steps: fc.array(step, { maxLength: 40, size: 'max' }),
     restarts: fc.boolean(),
   })
-  await tryWorlds(script, { count: 60, known }, async ({ maxConcurrency, steps, restarts }) => {
+  type World = typeof script extends fc.Arbitrary<infer T> ? T : never
+  async function live({ maxConcurrency, steps, restarts }: World): Promise<void> {
     done = createDone()
     faults.length = 0
     namespace.clear()
@@ -204,6 +207,7 @@ it('acknowledges what was handled and nothing else, loses nothing, and ends each
       await close(opened)
     }
     expect(faults).toEqual([])
-    expect(vi.getTimerCount()).toBe(0)
-  })
+    expect(timers.left()).toEqual([])
+  }
+  await tryWorlds(script, { count: 60, known }, (world) => timers.run(() => live(world)))
 })
