@@ -157,9 +157,7 @@ function replacedByToJson(value: unknown, key: string | number): unknown {
  * written by them, whatever it calls itself.
  */
 function hiddenContent(value: object): string | undefined {
-  // Most objects are literals with fields.
-  if (Array.isArray(value) || (Object.getPrototypeOf(value) === Object.prototype && Object.keys(value).length > 0))
-    return undefined
+  if (Array.isArray(value)) return undefined
   const kind = Object.prototype.toString.call(value).slice('[object '.length, -1)
   if (['Number', 'String', 'Boolean'].includes(kind)) return undefined
   if ('pipe' in value && typeof value.pipe === 'function') return 'a stream'
