@@ -1,5 +1,4 @@
 /** Whether a request is let in: decided by its method, its headers and its credential, before a byte of its body is read. */
-import { timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import {
   type DeliveryCredential,
@@ -11,6 +10,7 @@ import {
 import type { Endpoints } from '../core/endpoints.ts'
 import type { CurrentHandler } from '../dispatch/handler.ts'
 import type { PushMetadata } from '../metadata/typed/metadata.ts'
+import { isSameText } from '../support/text/text.ts'
 import { allowedMethods, answerOptions, maxValidationBytes, type OptionsContext } from './handshake.ts'
 import type { CredentialFault, Evidence, LogEvent } from './log-events.ts'
 import { type Answer, declaredLength, problemAnswer, refuseRepresentation, soleValue } from './request.ts'
@@ -216,11 +216,8 @@ const mismatch: Evidence = { kind: 'mismatch' }
  */
 function createSharedTokenCheck(accepted: readonly DeliveryCredential[]): CheckCredential {
   const keyIds = new Set(accepted.map(({ keyId }) => keyId))
-  const values = accepted.map(({ value }) => Buffer.from(value.reveal()))
-  const isOurs = (text: string) => {
-    const given = Buffer.from(text)
-    return values.some((value) => value.length === given.length && timingSafeEqual(value, given))
-  }
+  const values = accepted.map(({ value }) => value.reveal())
+  const isOurs = (text: string) => values.some((value) => isSameText(text, value))
   return ({ [headerName]: presented }) => {
     if (typeof presented !== 'string') return absent
     // The header usually has one credential.
