@@ -61,8 +61,9 @@ export type EventHandler<Data = unknown> = {
 
 /**
  * Gets the very error of each failed handler call, a {@link RejectEvent} too, and the event as it was delivered: for an error tracker, say.
- * Where the handler has returned what is no success, it is a TypeError, with the returned error as its `cause`; where the handler resolved
- * after its `signal` had aborted, the reason of `signal`. Called when the call has ended. What it throws or rejects with is dropped.
+ * Where the result of the handler counts as a failure, the error is a TypeError, with the returned error as its `cause`; where the handler
+ * resolved after its `signal` had aborted, the reason of `signal`. Called when the call has ended. What this function throws or
+ * rejects with is dropped.
  */
 export type ErrorHandler = {
   handle(error: unknown, event: ReceivedEvent): unknown

@@ -21,7 +21,7 @@ export interface Logger {
 
 const checkMethods = mustHave('debug', 'info', 'warn', 'error')
 
-/** @throws TypeError for a value that is no logger, and for one of pino's, whose methods take the fields first */
+/** @throws TypeError for a value without the methods of a logger, and for a logger of pino, whose methods take the fields first */
 export function checkLogger(name: string, logger: unknown): void {
   checkMethods(name, logger)
   if (typeof logger !== 'object' || logger === null || !('child' in logger && 'bindings' in logger)) return

@@ -7,7 +7,7 @@ import { otherError } from '../core/telemetry.ts'
 import { errorInWords, isError, partsOf } from '../support/process/error-code.ts'
 import { cut, oneLine } from '../support/text/text.ts'
 
-/** A result that is no success: a clause that says why, and the error that it tells of. */
+/** Why the result of a handler counts as a failure: a clause, and the error in the result. */
 interface FailedResult {
   readonly what: string
   readonly cause?: unknown

@@ -1,4 +1,4 @@
-/** The HTTP server: its bounds, the answers to what is no request, and how its port is opened. */
+/** The HTTP server: its bounds, the answers to bytes that are not HTTP, and how its port is opened. */
 import { STATUS_CODES } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { type FastifyInstance, type FastifyReply, fastify } from 'fastify'
@@ -128,7 +128,7 @@ export function createServer({ limits, isOurPath, log, clock, onBadPath }: Serve
 
 /**
  * Closes a connection whose bytes are not a valid request. The sender could take an answer for the answer to a
- * delivery that is still handled on this connection. So the answer makes Event Grid try again (408, 431), or there is none.
+ * delivery that is still handled on this connection. So the answer makes Event Grid try again (408, 431), or no answer is given.
  */
 function closeBroken({ code = '' }: NodeJS.ErrnoException, socket: Socket, log: QuietLog): void {
   // Cut off by the sender.

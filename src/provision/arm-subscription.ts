@@ -231,7 +231,7 @@ function decidePollPause(answer: PipelineResponse | undefined, polls: number, no
   return Math.min(pollIntervalMs, (pollIntervalMs / 10) * 2 ** polls)
 }
 
-/** @param last the last answer that was no refusal; there is one where ARM accepted the write */
+/** @param last the last answer other than a refusal; present where ARM accepted the write */
 function writeFailure(error: unknown, last: PipelineResponse | undefined, now: number): unknown {
   const failure = readFailure(error, now)
   const reported = failure.isOperation ? readOperationFailure(last?.bodyAsText) : undefined

@@ -55,7 +55,7 @@ export function validationRequest(
 
 type Endpoint = Pick<PushMetadata, 'subscriberEndpoint' | 'environment'>
 
-/** An answer that is no consent. Its texts hold no secret. */
+/** An answer by which the endpoint refuses the handshake. Its texts hold no secret. */
 export interface HandshakeRefusal {
   /** The status. */
   readonly answer: string

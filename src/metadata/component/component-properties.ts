@@ -13,7 +13,7 @@ export type Environment = Readonly<Record<string, string | undefined>>
 
 export interface ReferenceSources {
   readonly env: Environment
-  /** The text of a secret; `undefined` where secrets can't be read, which is reported elsewhere. @throws BrokenRule where there is none */
+  /** The text of a secret; `undefined` where its store can't be read, a fault of the store. @throws BrokenRule for no such secret */
   readonly secretOf: (reference: SecretReference) => string | undefined
   /** Fills in placeholders of a text, or throws BrokenRule. */
   readonly fill: (text: string) => string

@@ -1,4 +1,4 @@
-/** Sorts raw properties by field, and parses each value: finds duplicates, unknown names, values that are no text, and broken rules. */
+/** Sorts raw properties by field, and parses each value: finds duplicates, unknown names, values other than texts, and broken rules. */
 
 import { type FilePlace, readPlace } from '../../core/component.ts'
 import type { MetadataIssue } from '../../core/errors.ts'
