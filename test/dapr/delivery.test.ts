@@ -39,7 +39,10 @@ withDaprd('an event on which the application hangs comes again, and others do no
   await publish(['two'])
   await emulator.records.deliveries.waitFor(({ eventIds, status }) => eventIds[0] === 'two' && status === 200)
   await emulator.settled()
-  expect(idsOf(app.calls).toSorted()).toEqual(['one', 'one', 'two'])
+  const ids = idsOf(app.calls)
+  expect(ids.filter((id) => id === 'two')).toHaveLength(1)
+  // At least once: a call that begins just before the time limit of its delivery is made again.
+  expect(ids.filter((id) => id === 'one').length).toBeGreaterThanOrEqual(2)
 })
 
 withDaprd('nothing is lost while the application drops connections, dies and comes back', async () => {
