@@ -31,15 +31,14 @@ export const pullByKey = (namespaceEndpoint: string) => ({
   eventSubscriptionName: 'app',
 })
 
-/** A pull side without the rest of a binding, on a clock that stands still. */
-export async function openSide(properties: Record<string, string>, endpoints: Endpoints, onEvent: EventHandler) {
+/** A pull side without the rest of a binding, on a clock that stands still, not yet started. */
+export async function createSide(properties: Record<string, string>, endpoints: Endpoints, onEvent: EventHandler) {
   const { pull } = parseMetadata(properties)
   if (!pull) throw new Error('no pull side')
   const log = captureLog()
   const { clock, ...time } = createManualClock()
   const handler = { current: onEvent }
   const side = await createPullSide(pull, { endpoints, hostCredential: undefined, logger: log, clock, handler })
-  await side.start('background', new AbortController().signal)
   /** Closes it when the second for the last answers is over. */
   const close = () => {
     const closed = side.close()
@@ -47,6 +46,13 @@ export async function openSide(properties: Record<string, string>, endpoints: En
     return closed
   }
   return { side, close, log, ...time }
+}
+
+/** The same, started in the background. */
+export async function openSide(...parts: Parameters<typeof createSide>) {
+  const created = await createSide(...parts)
+  await created.side.start('background', new AbortController().signal)
+  return created
 }
 
 /** One request to the data plane. */
