@@ -81,7 +81,11 @@ describe('a slow handler', () => {
     expect((await answer).status).toBe(503)
   })
 
-  it('whose sender has gone before the answer is not begun again by the redelivery', async () => {
+  it.each([
+    { name: 'is not begun again by the redelivery', count: '1', calls: 1 },
+    { name: 'is begun again by another publication of the same event', count: '0', calls: 2 },
+    { name: 'is begun again where nothing tells of a redelivery', count: undefined, calls: 2 },
+  ])('whose sender has gone before the answer $name', async ({ count, calls }) => {
     const slow = slowHandler()
     const gone = Promise.withResolvers<void>()
     const { deliver, listener, events, origin } = await openListener({
@@ -97,8 +101,8 @@ describe('a slow handler', () => {
     await gone.promise
     slow.end()
     await eventually(() => expect(listener.status().running).toBe(0))
-    expect((await deliver(cloudEventText('1'), { 'aeg-delivery-count': '1' })).status).toBe(200)
-    expect(events).toHaveLength(1)
+    expect((await deliver(cloudEventText('1'), { 'aeg-delivery-count': count })).status).toBe(200)
+    expect(events).toHaveLength(calls)
   })
 
   it('whose sender goes while a hook of the host holds the answer back is not begun again by the redelivery', async () => {
@@ -126,7 +130,8 @@ describe('a slow handler', () => {
     const clock = createManualClock()
     const slow = slowHandler()
     const time = { now: clock.now, clock: clock.clock }
-    const { deliver, listener } = await openListener({ handler: slow.handler, input: { maxConcurrency: 1 }, ...time })
+    const input = { maxConcurrency: 1 }
+    const { deliver, listener, log } = await openListener({ handler: slow.handler, input, ...time })
     const first = deliver(cloudEventText('1'))
     await slow.called
     const second = deliver(cloudEventText('2'))
@@ -135,6 +140,7 @@ describe('a slow handler', () => {
     const answer = await second
     expect(answer.status).toBe(503)
     expect(answer.headers.get('retry-after')).toBe('30')
+    expect(log.text()).toContain('put off a delivery: The event was not handled: no room, no time or no application.')
     slow.end()
     expect((await first).status).toBe(200)
   })
