@@ -55,7 +55,7 @@ const attacks = [
 it.each(attacks)('a web page that $name is answered 403', async ({ name: _name, ...request }) => {
   let shutdowns = 0
   const { api, published } = await openPublishing({ onShutdown: () => shutdowns++ })
-  const answer = await api.inject(request)
+  const answer = await api.ask(request)
   expect([answer.statusCode, shutdowns, published()]).toEqual([403, 0, []])
   expect(answer.body).not.toContain('orders')
 })
@@ -70,7 +70,7 @@ it.each([
   { name: 'a client of one of all addresses of IPv6', listeningOn: '::', host: '[fd00::1]:3500' },
 ])('$name publishes by the host $host', async ({ listeningOn, host }) => {
   const { api, published } = await openPublishing({ listeningOn })
-  const answer = await api.inject({ method: 'POST', url: '/v1.0/bindings/orders', headers: { host }, payload: event })
+  const answer = await api.ask({ method: 'POST', url: '/v1.0/bindings/orders', headers: { host }, payload: event })
   expect(answer.statusCode).toBe(200)
   expect(published()).toHaveLength(1)
 })
@@ -85,7 +85,7 @@ it.each([
     openPublishing({ listeningOn, token: new Secret('the-token') }),
   ])
   const url = '/v1.0/metadata'
-  const answers = await Promise.all([open.api.inject({ url, headers }), guarded.api.inject({ url, headers })])
+  const answers = await Promise.all([open.api.ask({ url, headers }), guarded.api.ask({ url, headers })])
   expect(answers.map(({ statusCode }) => statusCode)).toEqual([403, 200])
   expect(answers[0]?.body).toContain('set DAPR_API_TOKEN')
 })

@@ -80,34 +80,35 @@ const values = <T extends z.ZodType>(item: T) => ({ values: z.array(item).min(1)
 const range = z.tuple([z.number(), z.number()]).refine(([low, high]) => low <= high)
 
 const operands = {
-  NumberIn: values(z.number()),
-  NumberNotIn: values(z.number()),
-  NumberInRange: values(range),
-  NumberNotInRange: values(range),
-  NumberLessThan: { value: z.number() },
-  NumberLessThanOrEquals: { value: z.number() },
-  NumberGreaterThan: { value: z.number() },
-  NumberGreaterThanOrEquals: { value: z.number() },
-  BoolEquals: { value: z.boolean() },
-  StringIn: values(text),
-  StringNotIn: values(text),
-  StringBeginsWith: values(text),
-  StringNotBeginsWith: values(text),
-  StringEndsWith: values(text),
-  StringNotEndsWith: values(text),
-  StringContains: values(text),
-  StringNotContains: values(text),
-  IsNullOrUndefined: {},
-  IsNotNull: {},
-} satisfies Record<string, z.core.$ZodLooseShape>
+  NumberIn: () => values(z.number()),
+  NumberNotIn: () => values(z.number()),
+  NumberInRange: () => values(range),
+  NumberNotInRange: () => values(range),
+  NumberLessThan: () => ({ value: z.number() }),
+  NumberLessThanOrEquals: () => ({ value: z.number() }),
+  NumberGreaterThan: () => ({ value: z.number() }),
+  NumberGreaterThanOrEquals: () => ({ value: z.number() }),
+  BoolEquals: () => ({ value: z.boolean() }),
+  StringIn: () => values(text),
+  StringNotIn: () => values(text),
+  StringBeginsWith: () => values(text),
+  StringNotBeginsWith: () => values(text),
+  StringEndsWith: () => values(text),
+  StringNotEndsWith: () => values(text),
+  StringContains: () => values(text),
+  StringNotContains: () => values(text),
+  IsNullOrUndefined: () => ({}),
+  IsNotNull: () => ({}),
+} satisfies Record<string, () => z.core.$ZodLooseShape>
 
 /** The operators as ARM spells them. */
 const filterOperators: readonly string[] = Object.keys(operands)
 
-const filterSchemas: ReadonlyMap<string, z.ZodType<AdvancedFilter>> = new Map(
+/** Made when a filter needs it: all of them take 5 ms, and most components have none. */
+const filterSchemas: ReadonlyMap<string, () => z.ZodType<AdvancedFilter>> = new Map(
   Object.entries(operands).map(([operatorType, operand]) => [
     operatorType.toLowerCase(),
-    z.strictObject({ operatorType: z.unknown().transform(() => operatorType), key, ...operand }),
+    () => z.strictObject({ operatorType: z.unknown().transform(() => operatorType), key, ...operand() }),
   ]),
 )
 
@@ -132,12 +133,12 @@ function parseFilter(filter: unknown, at: number): AdvancedFilter {
   const place = `[${at}]`
   const { operatorType } = isRecord(filter) ? filter : {}
   if (typeof operatorType !== 'string') throw new BrokenRule(`${place} must be an object with an operatorType`)
-  const schema = filterSchemas.get(operatorType.toLowerCase())
-  if (!schema) {
+  const schemaOf = filterSchemas.get(operatorType.toLowerCase())
+  if (!schemaOf) {
     const rule = `${place}.operatorType must be one of ${filterOperators.join(', ')}`
     throw new BrokenRule(rule, didYouMean(operatorType, filterOperators))
   }
-  const parsed = schema.safeParse(filter)
+  const parsed = schemaOf().safeParse(filter)
   if (parsed.success) return parsed.data
   const [issue] = parsed.error.issues
   const path = issue?.path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`)).join('') ?? ''

@@ -9,12 +9,19 @@ const complaint = complaintAboutNode(process.versions.node, import.meta.url, 'ev
 if (complaint === undefined) {
   // The next start need not compile all again. Node keeps it in NODE_COMPILE_CACHE, or where temporary files are.
   module.enableCompileCache()
+  start()
+} else {
+  process.stderr.write(`${complaint}\n`)
+  process.exitCode = 1
+}
+
+/** Not awaited above: the bundle is CommonJS, which knows no `await` outside of functions. */
+async function start(): Promise<void> {
+  // That of a program that ends before its command says how it ended.
+  process.exitCode = 1
   const [{ main }, { endProcessSoon }] = await Promise.all([
     import('./program.ts'),
     import('../../support/command-line/run-command.ts'),
   ])
   endProcessSoon(await main(process.argv.slice(2)))
-} else {
-  process.stderr.write(`${complaint}\n`)
-  process.exitCode = 1
 }

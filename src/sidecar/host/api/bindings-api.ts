@@ -1,17 +1,16 @@
 /** Dapr's HTTP API of `run`: its routes and its errors. */
-import { createServer } from 'node:http'
-import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { z } from 'zod'
 import type { Secret } from '../../../core/secret.ts'
 import { readTraceContext } from '../../../core/telemetry.ts'
 import { maxMetadataNames } from '../../../publisher/payload.ts'
-import { type ClosableServer, closable } from '../../../support/net/closable-server.ts'
-import { isForeignFetch, isOwnHost, isOwnOrigin } from '../../../support/net/hosts.ts'
+import { type BrowserRequest, isForeignFetch, isOwnHost, isOwnOrigin } from '../../../support/net/hosts.ts'
 import { isRecord, memberTexts, readJson } from '../../../support/text/json-text.ts'
 import { isSameText } from '../../../support/text/text.ts'
 import { tooManyNames, whileAwaited } from '../../shared/invoke.ts'
 import { type CallOutput, OutputCallError } from '../call-output.ts'
 import type { ComponentSet } from '../component-set.ts'
+import { type Answer, type ApiServer, bodyOf, createApiServer } from './api-server.ts'
 
 /** Where the application listens, and how many requests it gets at once. */
 interface AppAddress {
@@ -43,12 +42,11 @@ export interface BindingsApiOptions extends ApiOptions {
   readonly notReady: () => readonly ('components' | 'app')[]
 }
 
-const requestTimeout = 30_000
-/** Longer than clients keep an idle connection. */
-const keepAliveTimeout = 72_000
 const bodyLimit = 4 * 1024 * 1024
 /** Node's clients accept 16 KiB of headers. The ids of a large batch would not fit. */
 const maxHeaderLength = 4_096
+/** Longest name in a path: that of a component, every character escaped. */
+const maxNameLength = 3_072
 const maxExtendedKeys = 100
 const maxExtendedLength = 65_536
 
@@ -61,110 +59,28 @@ const invokeRequest = z.object({
 })
 
 /** Dapr's HTTP API as far as bindings need it: bindings, health, metadata and shutdown. Does not listen yet. */
-export function createBindingsApi(options: BindingsApiOptions): FastifyInstance {
-  const { callOutput, notReady, extended, token } = options
-  // A server for each address of a name.
-  const servers: ClosableServer[] = []
-  const server = fastify({
-    bodyLimit,
-    exposeHeadRoutes: false,
-    serverFactory(handler) {
-      const one = createServer({ requestTimeout, keepAliveTimeout }, handler)
-      servers.push(closable(one))
-      return one
-    },
-    // A component's name, every character escaped.
-    routerOptions: { maxParamLength: 3_072 },
-    // The error handlers below do not see a path that the router can't parse.
-    frameworkErrors: ({ statusCode = 400 }, _request, reply) =>
-      void sendError(reply, statusCode, 'ERR_MALFORMED_REQUEST', malformedPath),
-  })
-  server.addHook('preClose', async () => {
-    for (const one of servers) one.endConnections()
-  })
-
-  // Like Dapr, ignores the content type: every body is JSON.
-  server.removeAllContentTypeParsers()
-  server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
-
-  server.addHook('onRequest', async (request, reply) => {
-    const refusal = refusalOf(request, options)
-    if (refusal !== undefined) return sendError(reply, 403, 'ERR_PERMISSION_DENIED', refusal)
-    const isHealth = request.url.startsWith('/v1.0/healthz')
-    if (token && !isHealth && !isSameText(String(request.headers['dapr-api-token'] ?? ''), token.reveal())) {
-      return reply.code(401).send('invalid api token')
+export function createBindingsApi(options: BindingsApiOptions): ApiServer {
+  return createApiServer(async (request, response) => {
+    try {
+      return refuse(request, options) ?? (await answer(request, response, options))
+    } catch {
+      return failure(500, 'ERR_INTERNAL', 'the request could not be handled')
     }
   })
+}
 
-  server.route<{ Params: { name: string } }>({
-    method: ['POST', 'PUT'],
-    url: '/v1.0/bindings/:name',
-    async handler(request, reply) {
-      const { name } = request.params
-      const body = parseInvoke(request.body)
-      if ('fault' in body) return malformed(reply, body.fault)
-      const { operation, data, metadata } = body
-      // Dapr hands the caller's trace on to the component in the same way.
-      const given = { ...metadata, ...readTraceContext(request.headers) }
-      try {
-        const answer = await whileAwaited(reply.raw, 'close', (signal) =>
-          callOutput({ name, operation, data, metadata: given, signal }),
-        )
-        return sendJson(reply.headers(answerHeaders(answer.metadata)), '')
-      } catch (error) {
-        if (!(error instanceof OutputCallError)) throw error
-        return sendError(reply, 500, 'ERR_INVOKE_OUTPUT_BINDING', error.message)
-      }
-    },
-  })
-
-  server.get('/v1.0/healthz', (request, reply) => {
-    const waiting = notReady()
-    if (waiting.length > 0) {
-      return sendError(reply, 500, 'ERR_HEALTH_NOT_READY', `dapr is not ready: [${waiting.join(' ')}]`)
-    }
-    const asked = new URL(request.url, 'http://localhost').searchParams.get('appid')
-    if (asked !== null && asked !== options.appId) {
-      return sendError(reply, 500, 'ERR_HEALTH_APPID_NOT_MATCH', 'dapr app-id does not match')
-    }
-    return reply.code(204).send()
-  })
-  server.get('/v1.0/healthz/outbound', (_request, reply) =>
-    notReady().includes('components')
-      ? sendError(reply, 500, 'ERR_OUTBOUND_HEALTH_NOT_READY', 'dapr outbound is not ready')
-      : reply.code(204).send(),
-  )
-
-  server.get('/v1.0/metadata', (_request, reply) => sendJson(reply, JSON.stringify(apiMetadata(options))))
-  server.put<{ Params: { key: string } }>('/v1.0/metadata/:key', (request, reply) => {
-    const { key } = request.params
-    const value = String(request.body ?? '')
-    if (extended.size >= maxExtendedKeys && !extended.has(key)) return malformed(reply, `over ${maxExtendedKeys} keys`)
-    if (value.length > maxExtendedLength) return malformed(reply, `over ${maxExtendedLength} characters`)
-    extended.set(key, value)
-    return reply.code(204).send()
-  })
-  server.post('/v1.0/shutdown', (_request, reply) => {
-    // On close, so that a caller that disconnects early shuts down as well.
-    reply.raw.once('close', options.onShutdown)
-    return reply.code(204).send()
-  })
-
-  server.setNotFoundHandler((request, reply) => {
-    const asked = `${request.method} ${request.url.split('?', 1)[0]}`
-    const text = `this host has no ${asked}: it speaks Dapr's bindings, health and metadata API; for more run daprd`
-    return sendError(reply, 404, 'ERR_NOT_FOUND', text)
-  })
-  server.setErrorHandler((error: { statusCode?: number }, _request, reply) =>
-    error.statusCode === 413
-      ? malformed(reply, `the body is over ${bodyLimit} bytes`)
-      : sendError(reply, error.statusCode ?? 500, 'ERR_INTERNAL', 'the request could not be handled'),
-  )
-  return server
+/** The answer to who may not ask. */
+function refuse({ headers, url = '' }: IncomingMessage, options: BindingsApiOptions): Answer | undefined {
+  const refusal = refusalOf({ headers, protocol: 'http' }, options)
+  if (refusal !== undefined) return failure(403, 'ERR_PERMISSION_DENIED', refusal)
+  const { token } = options
+  if (!token || url.startsWith('/v1.0/healthz')) return undefined
+  if (isSameText(String(headers['dapr-api-token'] ?? ''), token.reveal())) return undefined
+  return { status: 401, headers: { 'content-type': 'text/plain; charset=utf-8' }, body: 'invalid api token' }
 }
 
 /** A page in a browser on this machine must not publish, read or shut down. Undefined: no page makes this request. */
-function refusalOf(request: FastifyRequest, { token, listeningOn }: BindingsApiOptions): string | undefined {
+function refusalOf(request: BrowserRequest, { token, listeningOn }: BindingsApiOptions): string | undefined {
   if (isForeignFetch(request) || (request.headers.origin !== undefined && !isOwnOrigin(request))) {
     return 'requests of web pages are refused'
   }
@@ -173,19 +89,112 @@ function refusalOf(request: FastifyRequest, { token, listeningOn }: BindingsApiO
   return 'the Host header does not name this machine: use localhost or an IP address, or set DAPR_API_TOKEN'
 }
 
-function sendError(reply: FastifyReply, status: number, errorCode: string, message: string): FastifyReply {
-  return sendJson(reply.code(status), JSON.stringify({ errorCode, message }))
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  options: BindingsApiOptions,
+): Promise<Answer> {
+  const { method, url = '' } = request
+  const [path = '', query = ''] = url.split('?', 2)
+  const [, group, escaped = ''] = /^\/v1\.0\/(bindings|metadata)\/([^/]*)$/.exec(path) ?? []
+  const name = nameOf(escaped)
+  if (typeof name !== 'string') return name
+  switch (`${method} ${group === undefined ? path : `/v1.0/${group}/*`}`) {
+    case 'POST /v1.0/bindings/*':
+    case 'PUT /v1.0/bindings/*':
+      return invoke(name, request, response, options)
+    case 'GET /v1.0/healthz':
+      return health(new URLSearchParams(query).get('appid'), options)
+    case 'GET /v1.0/healthz/outbound':
+      return options.notReady().includes('components')
+        ? failure(500, 'ERR_OUTBOUND_HEALTH_NOT_READY', 'dapr outbound is not ready')
+        : done
+    case 'GET /v1.0/metadata':
+      return json(200, JSON.stringify(apiMetadata(options)))
+    case 'PUT /v1.0/metadata/*':
+      return extend(name, request, options.extended)
+    case 'POST /v1.0/shutdown':
+      // On close, so that a caller that disconnects early shuts down as well.
+      response.once('close', options.onShutdown)
+      return done
+    default: {
+      const speaks = "it speaks Dapr's bindings, health and metadata API; for more run daprd"
+      return failure(404, 'ERR_NOT_FOUND', `this host has no ${method} ${path}: ${speaks}`)
+    }
+  }
 }
 
-/** As bytes, or a charset would be added to the type, which Dapr does not name. */
-const sendJson = (reply: FastifyReply, text: string) =>
-  reply.header('content-type', 'application/json').send(Buffer.from(text))
+function nameOf(escaped: string): string | Answer {
+  if (escaped.length > maxNameLength) return failure(414, 'ERR_MALFORMED_REQUEST', malformedPath)
+  try {
+    return decodeURIComponent(escaped)
+  } catch {
+    return failure(400, 'ERR_MALFORMED_REQUEST', malformedPath)
+  }
+}
 
-const malformed = (reply: FastifyReply, why: string) =>
-  sendError(reply, 400, 'ERR_MALFORMED_REQUEST', `failed deserializing HTTP body: ${why}`)
+async function invoke(
+  name: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+  { callOutput }: BindingsApiOptions,
+): Promise<Answer> {
+  // Like Dapr, ignores the content type: every body is JSON.
+  const bytes = await bodyOf(request, bodyLimit)
+  if (!bytes) return tooLarge
+  const body = parseInvoke(bytes)
+  if ('fault' in body) return malformed(body.fault)
+  const { operation, data, metadata } = body
+  // Dapr hands the caller's trace on to the component in the same way.
+  const given = { ...metadata, ...readTraceContext(request.headers) }
+  try {
+    const answer = await whileAwaited(response, 'close', (signal) =>
+      callOutput({ name, operation, data, metadata: given, signal }),
+    )
+    return json(200, '', answerHeaders(answer.metadata))
+  } catch (error) {
+    if (!(error instanceof OutputCallError)) throw error
+    return failure(500, 'ERR_INVOKE_OUTPUT_BINDING', error.message)
+  }
+}
 
-function parseInvoke(body: unknown): z.infer<typeof invokeRequest> | { readonly fault: string } {
-  const text = Buffer.isBuffer(body) ? new TextDecoder().decode(body) : ''
+function health(asked: string | null, { appId, notReady }: BindingsApiOptions): Answer {
+  const waiting = notReady()
+  if (waiting.length > 0) return failure(500, 'ERR_HEALTH_NOT_READY', `dapr is not ready: [${waiting.join(' ')}]`)
+  if (asked === null || asked === appId) return done
+  return failure(500, 'ERR_HEALTH_APPID_NOT_MATCH', 'dapr app-id does not match')
+}
+
+async function extend(key: string, request: IncomingMessage, extended: Map<string, string>): Promise<Answer> {
+  const body = await bodyOf(request, bodyLimit)
+  if (!body) return tooLarge
+  const value = body.toString()
+  if (extended.size >= maxExtendedKeys && !extended.has(key)) return malformed(`over ${maxExtendedKeys} keys`)
+  if (value.length > maxExtendedLength) return malformed(`over ${maxExtendedLength} characters`)
+  extended.set(key, value)
+  return done
+}
+
+/** As with Dapr, the type has no charset. */
+const json = (status: number, body: string, headers: Answer['headers'] = {}): Answer => ({
+  status,
+  headers: { ...headers, 'content-type': 'application/json' },
+  body,
+})
+
+const done: Answer = { status: 204 }
+
+const failure = (status: number, errorCode: string, message: string): Answer =>
+  json(status, JSON.stringify({ errorCode, message }))
+
+const malformed = (why: string): Answer =>
+  failure(400, 'ERR_MALFORMED_REQUEST', `failed deserializing HTTP body: ${why}`)
+
+/** The rest of the body is not read, so no further request can come on this connection. */
+const tooLarge: Answer = json(400, malformed(`the body is over ${bodyLimit} bytes`).body ?? '', { connection: 'close' })
+
+function parseInvoke(body: Buffer): z.infer<typeof invokeRequest> | { readonly fault: string } {
+  const text = new TextDecoder().decode(body)
   const value = readJson(text)
   if (value === undefined) return { fault: 'it is not JSON' }
   // Before they are checked one by one.

@@ -45,14 +45,14 @@ it.each<[name: string, path: string, body: string, status: number, answer: strin
 ])('answers %s as Dapr does, or says what it lacks', async (_name, path, payload, status, expected) => {
   const api = await openApi()
   const url = `/v1.0/bindings/${path}`.replace('bindings/../', '')
-  const answer = await api.inject({ method: 'POST', url, payload })
+  const answer = await api.ask({ method: 'POST', url, payload })
   expect(answer.statusCode).toBe(status)
   expect(answer.body).toEqual(expected instanceof RegExp ? expect.stringMatching(expected) : expected)
 })
 
 it('answers another method as Dapr does, and names daprd', async () => {
   const api = await openApi()
-  const answer = await api.inject({ method: 'GET', url: '/v1.0/bindings/orders' })
+  const answer = await api.ask({ method: 'GET', url: '/v1.0/bindings/orders' })
   expect(answer.statusCode).toBe(404)
   expect(answer.body).toMatch(/ERR_NOT_FOUND.*GET \/v1\.0\/bindings\/orders.*daprd/)
 })
@@ -71,7 +71,7 @@ it.each([
   },
 ])('publishes $name', async ({ data, expected }) => {
   const { api, published } = await openPublishing()
-  const answer = await api.inject({
+  const answer = await api.ask({
     method: 'PUT',
     url: '/v1.0/bindings/orders',
     payload: create({ data }),
@@ -84,12 +84,22 @@ it.each([
   expect(published()).toMatchObject([expected])
 })
 
+it.each(['nonsense', 'application/x-www-form-urlencoded'])(
+  'reads JSON whatever the content type says: %s',
+  async (type) => {
+    const { api, published } = await openPublishing()
+    const headers = { 'content-type': type }
+    await api.ask({ method: 'POST', url: '/v1.0/bindings/orders', headers, payload: create({ data: 1 }) })
+    expect(published()).toMatchObject([{ data: 1 }])
+  },
+)
+
 it('publishes the numbers of its data with the digits that they came with', async () => {
   const topic = await startTopic()
   const api = await openApi({}, { httpEndpoint: topic.endpoint, key: 'a-key' })
   const numbers = '{ "orderId": 9007199254740993, "snowflake": 1234567890123456789, "price": 1.10, "huge": 1E400 }'
   const payload = `\ufeff{"data":1,"operation":"create", "d\\u0061ta" : ${numbers} }`
-  await api.inject({ method: 'POST', url: '/v1.0/bindings/orders', payload })
+  await api.ask({ method: 'POST', url: '/v1.0/bindings/orders', payload })
   expect(topic.requests[0]?.body).toContain(`"data":${numbers}`)
 })
 
@@ -98,7 +108,7 @@ it('hands on metadata, and the trace of the caller, which goes before one in the
   const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
   const tracestate = 'congo=t61rcWkgMzE'
   const metadata = { type: 'order.placed', subject: 'orders/1', traceparent: traceparent.replace('4bf9', '5bf9') }
-  await api.inject({
+  await api.ask({
     method: 'POST',
     url: '/v1.0/bindings/orders',
     headers: { traceparent, tracestate },
@@ -112,7 +122,7 @@ it('answers with the ids as far as a header can hold them', async () => {
   const event = (id: string) => ({ specversion: '1.0', id, source: '/shop', type: 'order.placed' })
   const idsOf = async (events: readonly unknown[]) => {
     const payload = create({ data: events })
-    const { statusCode, headers } = await api.inject({ method: 'POST', url: '/v1.0/bindings/orders', payload })
+    const { statusCode, headers } = await api.ask({ method: 'POST', url: '/v1.0/bindings/orders', payload })
     return { statusCode, ids: headers['metadata.ids'], count: headers['metadata.count'] }
   }
   const few = await idsOf([event('Straße 1'), event('☃')])
@@ -123,9 +133,9 @@ it('answers with the ids as far as a header can hold them', async () => {
 
 it('tells of its components as Dapr does, and keeps what an application adds', async () => {
   const api = await openApi({ app: { address: '127.0.0.1', port: 3000, maxConcurrency: 256 } })
-  await api.inject({ method: 'PUT', url: '/v1.0/metadata/greeting', payload: 'hello' })
-  await api.inject({ method: 'PUT', url: '/v1.0/metadata/daprRuntimeVersion', payload: '1.18.1' })
-  const answer = await api.inject({ url: '/v1.0/metadata' })
+  await api.ask({ method: 'PUT', url: '/v1.0/metadata/greeting', payload: 'hello' })
+  await api.ask({ method: 'PUT', url: '/v1.0/metadata/daprRuntimeVersion', payload: '1.18.1' })
+  const answer = await api.ask({ url: '/v1.0/metadata' })
   expect(answer.json()).toMatchObject({
     id: 'shop',
     components: [{ name: 'orders', type: 'bindings.azure.eventgrid', version: 'v1', capabilities: ['OUTPUT_BINDING'] }],
@@ -134,15 +144,29 @@ it('tells of its components as Dapr does, and keeps what an application adds', a
   })
 })
 
+it.each(['/v1.0/bindings/orders/more', '/more/v1.0/bindings/orders'])('has no %s', async (url) => {
+  const api = await openApi()
+  const answer = await api.ask({ method: 'POST', url, payload: create() })
+  expect([answer.statusCode, answer.json()]).toMatchObject([404, { errorCode: 'ERR_NOT_FOUND' }])
+})
+
+it('keeps nothing of a body over 4 MiB, and ends the connection', async () => {
+  const api = await openApi()
+  const payload = 'x'.repeat(4 * 1024 * 1024 + 1)
+  const { statusCode, headers } = await api.ask({ method: 'PUT', url: '/v1.0/metadata/greeting', payload })
+  expect([statusCode, headers.connection]).toEqual([400, 'close'])
+  expect((await api.ask({ url: '/v1.0/metadata' })).json().extended).not.toHaveProperty('greeting')
+})
+
 it('keeps a hundred keys of 65,536 characters each, and no more', async () => {
   const api = await openApi()
   const put = async (key: number, length = 1) => {
     const payload = 'x'.repeat(length)
-    return (await api.inject({ method: 'PUT', url: `/v1.0/metadata/${key}`, payload })).statusCode
+    return (await api.ask({ method: 'PUT', url: `/v1.0/metadata/${key}`, payload })).statusCode
   }
   for (let key = 1; key <= 100; key++) expect(await put(key)).toBe(204)
   expect([await put(101), await put(100, 65_536), await put(100, 65_537)]).toEqual([400, 204, 400])
-  expect((await api.inject({ url: '/v1.0/metadata' })).json().extended['100']).toHaveLength(65_536)
+  expect((await api.ask({ url: '/v1.0/metadata' })).json().extended['100']).toHaveLength(65_536)
 })
 
 it.each([
@@ -152,7 +176,7 @@ it.each([
   ['?appid=billing', 500, failed('ERR_HEALTH_APPID_NOT_MATCH', 'dapr app-id does not match')],
 ])('answers /v1.0/healthz%s with %i', async (more, status, body) => {
   const api = await openApi()
-  const answer = await api.inject({ url: `/v1.0/healthz${more}` })
+  const answer = await api.ask({ url: `/v1.0/healthz${more}` })
   expect([answer.statusCode, answer.body]).toEqual([status, body])
 })
 
@@ -177,7 +201,7 @@ it('shuts down for a caller that does not wait for the answer', async () => {
 
 it('takes no request without a token, be the token the word undefined', async () => {
   const api = await openApi({ token: new Secret('undefined') })
-  expect((await api.inject({ url: '/v1.0/metadata' })).statusCode).toBe(401)
+  expect((await api.ask({ url: '/v1.0/metadata' })).statusCode).toBe(401)
 })
 
 const token = { 'dapr-api-token': 'the-token' }
@@ -189,8 +213,8 @@ it.each([
   ['of a page of the web', 403, { ...token, 'sec-fetch-site': 'cross-site' }],
 ])('answers a request %s with %i where a token is set', async (_name, expected, headers, query = '') => {
   const api = await openApi({ token: new Secret('the-token') })
-  const health = await api.inject({ url: '/v1.0/healthz' })
-  const answer = await api.inject({ url: `/v1.0/metadata${query}`, headers })
+  const health = await api.ask({ url: '/v1.0/healthz' })
+  const answer = await api.ask({ url: `/v1.0/metadata${query}`, headers })
   expect([answer.statusCode, health.statusCode]).toEqual([expected, 204])
 })
 
@@ -203,7 +227,7 @@ const call = (name: string) => ({
 it('logs the known names at a call to an unknown one, once for many calls', async () => {
   const log = captureLog()
   const api = await openApi({}, undefined, log)
-  for (const name of ['order', 'order', 'a%0Ab']) await api.inject(call(name))
+  for (const name of ['order', 'order', 'a%0Ab']) await api.ask(call(name))
   const lines = log.lines.filter(({ message }) => message === 'a call names an unknown component')
   expect(lines.map(({ fields }) => fields)).toEqual([
     { called: 'order', known: 'orders' },
@@ -215,7 +239,7 @@ it('logs a failure with its whole remedy', async () => {
   const log = captureLog()
   const { httpEndpoint } = (await startEmulator()).topic()
   const api = await openApi({}, { httpEndpoint, key: 'd3Jvbmc=' }, log)
-  await api.inject(call('orders'))
+  await api.ask(call('orders'))
   const { fields } = log.lines.find(({ message }) => message === 'create failed') ?? {}
   expect(fields?.reason).toMatch(/Emulator: it prints the keys.* az eventgrid topic key list .*--output tsv\)"$/)
 })

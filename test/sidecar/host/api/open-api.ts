@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { type OutgoingHttpHeaders, request } from 'node:http'
+import { text } from 'node:stream/consumers'
 import { onTestFinished } from 'vitest'
 import { createQuietLog } from '../../../../src/core/logger.ts'
 import { type BindingsApiOptions, createBindingsApi } from '../../../../src/sidecar/host/api/bindings-api.ts'
@@ -20,7 +23,25 @@ const nowhere: Topic = { httpEndpoint: 'http://127.0.0.1:1/api/events', key: 'a-
 /** The HTTP API over a component `orders` that publishes only. */
 export async function openApi(...given: Parameters<typeof openApis>) {
   const { http } = await openApis(...given)
-  return http
+  let url: Promise<string> | undefined
+  /** Asks it over HTTP, as a client without any rules of its own. */
+  async function ask({ method = 'GET', url: path, headers = {}, payload }: Question) {
+    url ??= http.listen({ host: '127.0.0.1', port: 0 })
+    const asked = request(`${await url}${path}`, { method, headers, agent: false }).end(payload)
+    const [answer] = await once(asked, 'response')
+    // It may answer before it has read everything, and then end the connection.
+    asked.on('error', () => {})
+    const body = await text(answer)
+    return { statusCode: answer.statusCode, headers: answer.headers, body, json: () => JSON.parse(body) }
+  }
+  return { ...http, ask }
+}
+
+interface Question {
+  readonly method?: string
+  readonly url: string
+  readonly headers?: OutgoingHttpHeaders
+  readonly payload?: string
 }
 
 /** Both APIs over it. */
