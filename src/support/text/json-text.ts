@@ -41,16 +41,16 @@ export function sliceMemberOfItems(bytes: Uint8Array, list: string, member: stri
   let slices: (Slice | undefined)[] | undefined
   const readItem = (start: number) => {
     let found: Slice | undefined
-    const end = passMembers(bytes, start, (name, valueStart) => {
+    const end = passMembers(bytes, start, (key, valueStart) => {
       const valueEnd = endOfValue(bytes, valueStart)
-      if (name === member) found = { start: valueStart, end: skipSpaceBack(bytes, valueStart, valueEnd) }
+      if (isKey(bytes, key, member)) found = { start: valueStart, end: skipSpaceBack(bytes, valueStart, valueEnd) }
       return valueEnd
     })
     slices?.push(found)
     return end ?? endOfValue(bytes, start)
   }
-  const end = passMembers(bytes, skipSpace(bytes, 0, bytes.length), (name, start) => {
-    if (name !== list) return endOfValue(bytes, start)
+  const end = passMembers(bytes, skipSpace(bytes, 0, bytes.length), (key, start) => {
+    if (!isKey(bytes, key, list)) return endOfValue(bytes, start)
     slices = bytes[start] === openBracket ? [] : undefined
     return slices ? passItems(bytes, start, readItem) : endOfValue(bytes, start)
   })
@@ -70,9 +70,9 @@ function textOf(bytes: Uint8Array, { start, end }: Slice): string {
 /** The values of the members of an object; `undefined` if there is no whole object. */
 function sliceMembers(bytes: Uint8Array): ReadonlyMap<string, Slice> | undefined {
   const members = new Map<string, Slice>()
-  const end = passMembers(bytes, skipSpace(bytes, 0, bytes.length), (name, start) => {
+  const end = passMembers(bytes, skipSpace(bytes, 0, bytes.length), (key, start) => {
     const valueEnd = endOfValue(bytes, start)
-    members.set(name, { start, end: skipSpaceBack(bytes, start, valueEnd) })
+    members.set(String(readJson(textOf(bytes, key))), { start, end: skipSpaceBack(bytes, start, valueEnd) })
     return valueEnd
   })
   return end === undefined ? undefined : members
@@ -82,14 +82,14 @@ function sliceMembers(bytes: Uint8Array): ReadonlyMap<string, Slice> | undefined
 type PassValue = (start: number) => number
 
 /**
- * Passes over the object that is opened at `open`. `passValue` gets the name of each member.
+ * Passes over the object that is opened at `open`. `passValue` gets where the key of each member stands.
  *
  * @returns index of what follows the object and white space; `undefined` if there is no whole object
  */
 function passMembers(
   bytes: Uint8Array,
   open: number,
-  passValue: (name: string, start: number) => number,
+  passValue: (key: Slice, start: number) => number,
 ): number | undefined {
   if (bytes[open] !== openBrace) return undefined
   let at = skipSpace(bytes, open + 1, bytes.length)
@@ -97,11 +97,20 @@ function passMembers(
     const keyEnd = endOfString(bytes, at) + 1
     const behindKey = skipSpace(bytes, keyEnd, bytes.length)
     if (bytes[behindKey] !== colon) return undefined
-    const name = String(readJson(textOf(bytes, { start: at, end: keyEnd })))
-    const end = passValue(name, skipSpace(bytes, behindKey + 1, bytes.length))
+    const end = passValue({ start: at, end: keyEnd }, skipSpace(bytes, behindKey + 1, bytes.length))
     at = bytes[end] === comma ? skipSpace(bytes, end + 1, bytes.length) : end
   }
   return bytes[at] === closeBrace ? skipSpace(bytes, at + 1, bytes.length) : undefined
+}
+
+/** Whether a key is this text of ASCII. Keys are hardly ever written with escapes: only those are parsed. */
+function isKey(bytes: Uint8Array, key: Slice, text: string): boolean {
+  const start = key.start + 1
+  for (let at = 0; at < text.length; at++) {
+    if (bytes[start + at] === backslash) return readJson(textOf(bytes, key)) === text
+    if (bytes[start + at] !== text.charCodeAt(at)) return false
+  }
+  return bytes[start + text.length] === quote
 }
 
 /** The value of a JSON text; `undefined` for any other text. */
