@@ -51,16 +51,18 @@ export class OpenDelivery {
   readonly #timeout = new AbortController()
   /** The signal of all events of the delivery. */
   readonly signal: AbortSignal = this.#timeout.signal
-  #cancelTimeout: CancelTimer | undefined
+  /** Milliseconds, by `now` of the dispatcher: `handlerTimeout` is over then. */
+  readonly expiresAt: number
   #cancelWait: CancelTimer | undefined
   /** By digest; made when an event is delivered again, since a digest costs a tenth of all the work. */
   #final: ReadonlyMap<string, FinalOutcome> | undefined
-  /** Kept before something of the delivery happens in another context. */
-  #context: AsyncResource | undefined
+  /** That of the delivery's dispatch. */
+  readonly #context = new AsyncResource('EventGridDelivery')
 
-  constructor(delivery: Delivery) {
+  constructor(delivery: Delivery, handlerTimeoutMs: number) {
     const { members } = delivery
     this.delivery = delivery
+    this.expiresAt = delivery.arrivedAt + handlerTimeoutMs
     this.outcomes = members.map(() => 'notTried')
     this.#toBegin = members.map((_, index) => index).reverse()
     this.#unended = members.length
@@ -95,7 +97,6 @@ export class OpenDelivery {
 
   /** The event waits for the call of an earlier delivery, whose bytes are the same: those of this delivery need not be kept. */
   join(index: number, event: DeliveryMember): void {
-    this.keepContext()
     this.outcomes[index] = 'timedOut'
     this.delivery.members[index] = event
   }
@@ -114,7 +115,6 @@ export class OpenDelivery {
   settle(): void {
     this.#isSettled = true
     this.#toBegin.length = 0
-    this.#cancelTimeout?.()
   }
 
   /** What a settled delivery tells of its events by digest, as far as it needs no second handling. */
@@ -127,10 +127,6 @@ export class OpenDelivery {
       }),
     )
     return this.#final
-  }
-
-  expireBy(timer: CancelTimer): void {
-    this.#cancelTimeout = timer
   }
 
   waitBy(timer: CancelTimer): void {
@@ -158,15 +154,9 @@ export class OpenDelivery {
     if (--this.#holders === 0) this.delivery.share.release()
   }
 
-  /** To be called in the context in which the delivery was dispatched. */
-  keepContext(): void {
-    this.#context ??= new AsyncResource('EventGridDelivery')
-  }
-
   /** The host's `AsyncLocalStorage` must give each handler, and each answer, the store of its own request. */
   inContext(step: () => void): void {
-    if (this.#context) this.#context.runInAsyncScope(step)
-    else step()
+    this.#context.runInAsyncScope(step)
   }
 }
 
@@ -179,14 +169,14 @@ export function createKnownOutcomes() {
   const unheard = new Set<OpenDelivery>()
 
   return {
-    /** Keeps the outcomes of a settled delivery until the function that is returned is told whether the sender took them. */
-    keep(open: OpenDelivery): (isTaken: boolean) => void {
+    /** Keeps the outcomes of a settled delivery until it is known whether the sender took them. */
+    settled(open: OpenDelivery): void {
       unheard.add(open)
-      return (isTaken) => {
-        unheard.delete(open)
-        if (isTaken) return
-        for (const [digest, outcome] of open.finalOutcomes()) keepNewest(remembered, digest, outcome, capacity)
-      }
+    },
+    heard(open: OpenDelivery, isTaken: boolean): void {
+      unheard.delete(open)
+      if (isTaken) return
+      for (const [digest, outcome] of open.finalOutcomes()) keepNewest(remembered, digest, outcome, capacity)
     },
     /** The outcome of an event that was handled before, where the sender does not know the outcome; undefined for any other. */
     find(digest: string): FinalOutcome | undefined {

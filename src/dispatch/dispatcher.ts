@@ -1,5 +1,5 @@
 /** Hands events to the handler, `maxConcurrency` at once, and settles each delivery once; knows nothing of how deliveries arrive. */
-import type { Clock } from '../support/time/clock.ts'
+import { type Clock, createAlarm } from '../support/time/clock.ts'
 import { createKnownOutcomes, type Delivery, type EventOutcome, OpenDelivery } from './delivery.ts'
 import type { DeliveryEvent } from './events.ts'
 import {
@@ -52,6 +52,8 @@ export class Dispatcher {
   readonly #known = createKnownOutcomes()
   readonly #running: Call[] = []
   readonly #handling: ReturnType<typeof createHandling>
+  /** Rings when the time of a delivery may be over. */
+  readonly #expiry: ReturnType<typeof createAlarm>
   #unsettled = 0
   /** Redeliveries among them. */
   #redeliveries = 0
@@ -61,17 +63,17 @@ export class Dispatcher {
   constructor(options: DispatcherOptions) {
     this.#options = options
     this.#handling = createHandling(options.now)
+    this.#expiry = createAlarm({ ...options, ring: (time) => this.#expireUntil(time) })
   }
 
   dispatch(delivery: Delivery): void {
-    const { now, clock, handlerTimeoutMs } = this.#options
-    const open = new OpenDelivery(delivery)
-    const expiresAt = delivery.arrivedAt + handlerTimeoutMs
+    const { now, handlerTimeoutMs } = this.#options
+    const open = new OpenDelivery(delivery, handlerTimeoutMs)
     this.#unsettled++
     if (delivery.redelivered) this.#redeliveries++
-    if (expiresAt > now()) this.#proceed(open)
+    if (open.expiresAt > now()) this.#proceed(open)
     else this.#expire(open)
-    if (!open.isSettled) open.expireBy(clock.setTimer(expiresAt - now(), () => this.#expire(open)))
+    if (!open.isSettled) this.#expiry.set(open.expiresAt)
   }
 
   /** Begins no more events, and settles the deliveries that wait. */
@@ -224,7 +226,6 @@ export class Dispatcher {
       }
       open.waitBy(this.#options.clock.setTimer(maxWaitMs, () => open.inContext(() => this.#giveUp(open))))
     }
-    open.keepContext()
     this.#queue.add(open)
   }
 
@@ -245,6 +246,16 @@ export class Dispatcher {
     if (open.hasEnded) this.#settle(open)
   }
 
+  /** A delivery that is not settled waits for a free call, or for the end of a call. */
+  #expireUntil(time: number): void {
+    const called = this.#running.flatMap(({ awaitedBy }) => awaitedBy.map(({ delivery }) => delivery))
+    for (const open of new Set([...called, ...this.#queue])) {
+      if (open.isSettled) continue
+      if (open.expiresAt <= time) open.inContext(() => this.#expire(open))
+      else this.#expiry.set(open.expiresAt)
+    }
+  }
+
   /** `handlerTimeout` is over. */
   #expire(open: OpenDelivery): void {
     this.#leaveQueue(open)
@@ -258,13 +269,13 @@ export class Dispatcher {
   #settle(open: OpenDelivery): void {
     const { delivery, outcomes } = open
     open.settle()
-    this.#unsettled--
+    if (--this.#unsettled === 0) this.#expiry.stop()
     if (delivery.redelivered) this.#redeliveries--
     for (const outcome of outcomes) this.#handling.ended(outcome)
-    const onKnown = this.#known.keep(open)
+    this.#known.settled(open)
     delivery.settle(outcomes, (isTaken) => {
       // A redelivery that is open may be of the same event: it has lost its lock, or its sender has given up.
-      onKnown(isTaken && this.#redeliveries === 0)
+      this.#known.heard(open, isTaken && this.#redeliveries === 0)
       open.letGo()
     })
     this.#checkIdle()

@@ -32,24 +32,32 @@ export function createRoom(most: number) {
   const whenFree = new Set<() => void>()
   const fits = (bytes: number) => used === 0 || used + bytes <= most
 
-  function occupy(bytes: number): Share {
-    let own = bytes
-    used += own
-    const set = (size: number) => {
-      const isLess = size < own
-      used += size - own
-      own = size
+  /** A class, because an object with a function for each operation takes eight times the memory. */
+  class OwnShare implements Share {
+    #bytes = 0
+
+    grow(more: number): boolean {
+      if (used + more > most) return false
+      this.resize(this.#bytes + more)
+      return true
+    }
+
+    resize(bytes: number): void {
+      const isLess = bytes < this.#bytes
+      used += bytes - this.#bytes
+      this.#bytes = bytes
       if (isLess) letIn()
     }
-    return {
-      grow(more) {
-        if (used + more > most) return false
-        set(own + more)
-        return true
-      },
-      resize: set,
-      release: () => set(0),
+
+    release(): void {
+      this.resize(0)
     }
+  }
+
+  function occupy(bytes: number): Share {
+    const share = new OwnShare()
+    share.resize(bytes)
+    return share
   }
 
   function letIn(): void {

@@ -5,11 +5,11 @@ import { readParsedEvent } from '../dispatch/events.ts'
 import { processRoom } from '../dispatch/room.ts'
 import type { PullMetadata } from '../metadata/typed/metadata.ts'
 import { messageOf } from '../support/process/error-code.ts'
-import type { CancelTimer } from '../support/time/clock.ts'
+import { createAlarm } from '../support/time/clock.ts'
 import { inBackground } from '../support/work/work.ts'
 import type { LockedEvent } from './namespace-client.ts'
 import type { OpenPullCounts } from './pull-counts.ts'
-import { createSettler, type HeldLock, type SettleResult, type SettlerOptions } from './settler.ts'
+import { createSettler, decideSettlement, type HeldLock, type SettleResult, type SettlerOptions } from './settler.ts'
 
 export interface HeldEventsOptions extends SettlerOptions {
   readonly pull: PullMetadata
@@ -25,8 +25,7 @@ const sweepMs = 1_000
 
 const notRenewed = 'the lock of an event could not be renewed, so Event Grid may deliver the event again'
 
-interface Held {
-  readonly lock: HeldLock
+interface Held extends HeldLock {
   renewAt: number
 }
 
@@ -39,31 +38,27 @@ export function createHeldEvents(options: HeldEventsOptions) {
   const settler = createSettler(options)
   /** Events whose handler has not ended: only their locks are renewed. */
   const running = new Set<Held>()
-  let sweep: CancelTimer | undefined
+  const sweep = createAlarm({ clock, now: () => clock.elapsed(), ring: renewUntil })
   let size = 0
 
-  /** Looks for locks to renew, at the next whole second after half of the first one's time. */
-  function scheduleSweep(at: number): void {
-    const dueAt = Math.floor(at / sweepMs) * sweepMs
-    sweep ??= clock.setTimer(Math.max(dueAt - clock.elapsed(), 0), () => {
-      sweep = undefined
-      const now = clock.elapsed()
-      for (const held of running) {
-        if (held.renewAt <= now + sweepMs)
-          inBackground(renew(held), (error) => logger.error(notRenewed, { reason: messageOf(error) }))
-      }
-      const [next] = [...running].map(({ renewAt }) => renewAt).toSorted((one, other) => one - other)
-      if (next !== undefined) scheduleSweep(next)
-    })
+  /** At the last whole second before half of the lock's time. */
+  const sweepFor = ({ renewAt }: Held) => sweep.set(Math.floor(renewAt / sweepMs) * sweepMs)
+
+  function renewUntil(time: number): void {
+    for (const held of running) {
+      if (held.renewAt <= time + sweepMs)
+        inBackground(renew(held), (error) => logger.error(notRenewed, { reason: messageOf(error) }))
+      sweepFor(held)
+    }
   }
 
   async function renew(held: Held): Promise<void> {
     const began = clock.elapsed()
     held.renewAt = began + lockMs / 2
-    const result = await settler.renew(held.lock)
+    const result = await settler.renew(held)
     if (result === 'done') {
       counts.lockRenewals++
-      held.lock.expiresAt = began + lockMs
+      held.expiresAt = began + lockMs
       return
     }
     // An event that is being settled meanwhile needs its lock no longer, and has said itself how that ended.
@@ -85,12 +80,11 @@ export function createHeldEvents(options: HeldEventsOptions) {
   return {
     /** Gives the event as a delivery. To be called just before it is dispatched, for the time of its handler begins. */
     hold({ lockToken, deliveryCount, origin, bytes, value }: LockedEvent, receivedAt: number): Delivery {
-      const lock: HeldLock = { lockToken, origin, expiresAt: receivedAt + lockMs }
-      const held: Held = { lock, renewAt: receivedAt + lockMs / 2 }
+      const held: Held = { lockToken, origin, expiresAt: receivedAt + lockMs, renewAt: receivedAt + lockMs / 2 }
       counts.received++
       size++
       running.add(held)
-      scheduleSweep(held.renewAt)
+      sweepFor(held)
       return {
         members: [isUtf8(bytes) ? readParsedEvent(bytes, value) : { invalid: 'it is not UTF-8' }],
         share: processRoom.occupy(bytes.length),
@@ -105,8 +99,9 @@ export function createHeldEvents(options: HeldEventsOptions) {
         redelivered: deliveryCount > 1,
         settle([outcome = 'notTried'], onKnown) {
           running.delete(held)
-          settler.settle(lock, outcome, deliveryCount, (result, kind) => {
-            ended(kind, result)
+          const settlement = decideSettlement(outcome, deliveryCount)
+          settler.settle(held, settlement, (result) => {
+            ended(settlement.kind, result)
             onKnown(result === 'done')
           })
         },
@@ -120,7 +115,7 @@ export function createHeldEvents(options: HeldEventsOptions) {
     idle: settler.idle,
     /** Ends settlements and renewals that are under way. */
     close(): void {
-      sweep?.()
+      sweep.stop()
       settler.close()
     },
   }

@@ -48,16 +48,22 @@ const mayPassCodes: readonly (string | undefined)[] = ['InternalServerError', un
 
 /** Settles and renews locks: those of one kind that come together share a request. */
 export function createSettler({ client, log, logger, clock }: SettlerOptions) {
-  const queues = new Map<string, Queue>()
+  const queues: Queue[] = []
   const closing = new AbortController()
   let idle: PromiseWithResolvers<void> | undefined
   /** Settlements under way or waiting for their turn. */
   let settling = 0
 
+  function queueOf(operation: SettleOperation, delaySeconds: number): Queue {
+    const known = queues.find((queue) => queue.operation === operation && queue.delaySeconds === delaySeconds)
+    if (known) return known
+    const queue: Queue = { operation, delaySeconds, waiting: [], sending: false }
+    queues.push(queue)
+    return queue
+  }
+
   function enqueue(waiting: Waiting, operation: SettleOperation, delaySeconds = 0): void {
-    const key = `${operation} ${delaySeconds}`
-    const queue = queues.get(key) ?? { operation, delaySeconds, waiting: [], sending: false }
-    queues.set(key, queue)
+    const queue = queueOf(operation, delaySeconds)
     queue.waiting.push(waiting)
     if (queue.sending) return
     queue.sending = true
@@ -113,27 +119,19 @@ export function createSettler({ client, log, logger, clock }: SettlerOptions) {
       onEnd({ lost: reason })
       return false
     })
+    if (operation !== 'renewLock') settling -= batch.length - left.length
+    if (settling === 0) {
+      idle?.resolve()
+      idle = undefined
+    }
     return { left, waitMs }
   }
 
   return {
-    /** Settles an event by how its handling ended. Calls `onEnd` once, later. */
-    settle(
-      lock: HeldLock,
-      outcome: EventOutcome,
-      deliveryCount: number,
-      onEnd: (result: SettleResult, kind: Settlement['kind']) => void,
-    ): void {
-      const { kind, delaySeconds } = decideSettlement(outcome, deliveryCount)
+    /** Settles an event. Calls `onEnd` once, later. */
+    settle(lock: HeldLock, { kind, delaySeconds }: Settlement, onEnd: (result: SettleResult) => void): void {
       settling++
-      const onAnswer = (result: SettleResult) => {
-        onEnd(result, kind)
-        settling--
-        if (settling > 0) return
-        idle?.resolve()
-        idle = undefined
-      }
-      enqueue({ lock, onEnd: onAnswer }, kind, delaySeconds)
+      enqueue({ lock, onEnd }, kind, delaySeconds)
     },
     renew: (lock: HeldLock) => new Promise<SettleResult>((onEnd) => enqueue({ lock, onEnd }, 'renewLock')),
     /** Resolves when every settlement has ended. A renewal is not awaited. */

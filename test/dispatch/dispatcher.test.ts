@@ -101,6 +101,23 @@ describe('handlerTimeout', () => {
     expect([copy.signal?.aborted, event?.signal.aborted]).toEqual([true, true])
   })
 
+  it('ends each delivery at a time of its own, in whatever order they came', () => {
+    const { clock, deliver } = openDispatcher()
+    const first = deliver(['1'])
+    const older = deliver(['2'], { arrivedAt: clock.now() - 10_000 })
+    clock.advance(5_000)
+    const last = deliver(['3'])
+    const answersAfter = (ms: number) => {
+      clock.advance(ms)
+      return [first, older, last].map(([status]) => status)
+    }
+    expect(answersAfter(9_999)).toEqual([undefined, undefined, undefined])
+    expect(answersAfter(1)).toEqual([undefined, 503, undefined])
+    expect(answersAfter(10_000)).toEqual([503, 503, undefined])
+    expect(answersAfter(4_999)).toEqual([503, 503, undefined])
+    expect(answersAfter(1)).toEqual([503, 503, 503])
+  })
+
   it('that was over before the body had come means 503 without a try', () => {
     const { clock, calls, deliver } = openDispatcher()
     expect(deliver(['1'], { arrivedAt: clock.now() - 25_000 })).toEqual([503])

@@ -1,6 +1,6 @@
 /**
- * Time: timers of any length, limits of waiting (`within` for work that takes no signal, `withLimit` for the rest), the watch over a state,
- * and durations.
+ * Time: timers of any length, one timer for many moments, limits of waiting (`within` for work that takes no signal, `withLimit` for the
+ * rest), the watch over a state, and durations.
  */
 import { isDeepStrictEqual } from 'node:util'
 
@@ -49,6 +49,37 @@ export function createClock({ keepsAlive }: { readonly keepsAlive: boolean }): S
 /** The machine's clock. Its timers keep the process alive. */
 export const systemClock: SteadyClock = createClock({ keepsAlive: true })
 
+export interface AlarmOptions {
+  readonly clock: Pick<Clock, 'setTimer'>
+  /** Milliseconds of a monotonic clock. */
+  readonly now: () => number
+  /** Called at the earliest moment that is set, with the time. The later ones are forgotten, and have to be set again. */
+  readonly ring: (time: number) => void
+}
+
+/** One timer for many moments, where a timer for each would take more than what it watches over. */
+export function createAlarm({ clock, now, ring }: AlarmOptions) {
+  let next: { readonly at: number; readonly cancel: CancelTimer } | undefined
+  const stop = () => {
+    next?.cancel()
+    next = undefined
+  }
+  return {
+    stop,
+    /** @param at by `now` */
+    set(at: number): void {
+      if (next && next.at <= at) return
+      stop()
+      const cancel = clock.setTimer(Math.max(at - now(), 0), () => {
+        next = undefined
+        // A timer that fires a moment early has its time all the same.
+        ring(Math.max(at, now()))
+      })
+      next = { at, cancel }
+    },
+  }
+}
+
 /** Resolves after a time, or as soon as the signal aborts. Never rejects. */
 export function pause(clock: Pick<Clock, 'setTimer'>, ms: number, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve()
@@ -70,7 +101,8 @@ export async function within(clock: Pick<Clock, 'setTimer'>, ms: number, work: P
   try {
     return await Promise.race([work.then(() => true), pause(clock, ms, over).then(() => false)])
   } finally {
-    ended.abort()
+    // With a reason: without one an error with its stack is made, which takes longer than all else here.
+    ended.abort(true)
   }
 }
 
