@@ -1,5 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest'
-import { pause, systemClock } from '../../../src/support/time/clock.ts'
+import { createAlarm, pause, systemClock } from '../../../src/support/time/clock.ts'
+import { createManualClock } from '../manual-clock.ts'
 
 it('fires a timer once its time is over', async () => {
   const began = systemClock.elapsed()
@@ -23,4 +24,18 @@ it('ends a pause at once when its signal aborts', async () => {
   stop.abort()
   await paused
   await pause(systemClock, 2 ** 30, stop.signal)
+})
+
+it('rings at the earliest moment that is set, though its timer fires early, and leaves no timer when it is stopped', () => {
+  const { clock, advance, pending } = createManualClock()
+  const rung: number[] = []
+  // Node's timers count from the beginning of the turn in which they are set.
+  const early = { setTimer: (ms: number, callback: () => void) => clock.setTimer(ms - 1, callback) }
+  const alarm = createAlarm({ clock: early, now: () => clock.elapsed(), ring: (time) => rung.push(time) })
+  for (const at of [30, 20, 40]) alarm.set(at)
+  advance(100)
+  expect(rung).toEqual([20])
+  alarm.set(300)
+  alarm.stop()
+  expect(pending()).toBe(0)
 })
