@@ -1,4 +1,6 @@
 /** Blobs of a real Azurite raise events, with the real client of its blobs. */
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { Socket } from 'node:net'
 import {
   AnonymousCredential,
   BlobServiceClient,
@@ -7,7 +9,8 @@ import {
   ContainerSASPermissions,
   StorageSharedKeyCredential,
 } from '@azure/storage-blob'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { isRecord } from '../../../../src/support/text/json-text.ts'
 import { sendArm } from '../../../../test/support/azure-clients.ts'
 import { temporaryFolder } from '../../../../test/support/temporary-folder.ts'
 import { ManualClock } from '../../src/index.ts'
@@ -323,6 +326,7 @@ describe('nothing is raised', () => {
       code: 'AuthorizationFailure',
     },
   ])('where Azurite refuses $what', async ({ act, code }) => {
+    listenToConnections()
     const { uploads, events } = await openBlobs()
     await uploads.getBlockBlobClient('kept').upload('hello', 5)
     await events()
@@ -330,6 +334,18 @@ describe('nothing is raised', () => {
     expect(await events()).toEqual([])
   })
 })
+
+/**
+ * The emulator may end while a client still sends what was refused. Node listens no more to the connection of a request that has its
+ * answer, and an error that nobody listens to ends the process.
+ */
+function listenToConnections(): void {
+  const listen = (message: unknown) => {
+    if (isRecord(message) && message.socket instanceof Socket) message.socket.on('error', () => {})
+  }
+  subscribe('net.client.socket', listen)
+  onTestFinished(() => void unsubscribe('net.client.socket', listen))
+}
 
 describe('what no request says of a blob', () => {
   const delivered = { blobType: 'BlockBlob', contentType: 'text/css' }
