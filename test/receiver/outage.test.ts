@@ -1,16 +1,12 @@
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { order } from '../support/open-pull.ts'
-import { brings, type NamespaceAnswer, openSide, scriptNamespace } from './scripted-namespace.ts'
+import { brings, closeAtEnd, type NamespaceAnswer, openSide, scriptNamespace } from './scripted-namespace.ts'
 
 /** A side whose receives are answered so, one after the other, then never. Its pauses end at once. */
 async function receive(answers: readonly NamespaceAnswer[], onEvent = () => {}, more: object = {}) {
   const world = await scriptNamespace(({ operation, index }) => (operation === 'receive' ? answers[index] : null))
   const opened = await openSide({ ...world.properties, ...more }, world.endpoints, onEvent)
-  onTestFinished(async () => {
-    const closed = opened.close()
-    world.cut()
-    await closed
-  })
+  closeAtEnd(opened, world)
   await expect
     .poll(() => {
       opened.advance(60_000)
@@ -18,9 +14,7 @@ async function receive(answers: readonly NamespaceAnswer[], onEvent = () => {}, 
     })
     .toHaveLength(answers.length + 1)
   const lines = (part: string) => opened.log.lines.filter(({ message }) => message.includes(part))
-  /** How many events each receive asked for. */
-  const asked = () => world.of('receive').map(({ url }) => Number(/maxEvents=(\d+)/.exec(url)?.[1]))
-  return { ...opened, lines, asked }
+  return { ...opened, lines, asked: world.asked }
 }
 
 it('tells of the first two failures of an outage and of its end, and begins anew with the next', async () => {

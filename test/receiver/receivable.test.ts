@@ -1,24 +1,18 @@
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { refusal } from '../support/refusal.ts'
-import { brings, createSide, type NamespaceAnswer, scriptNamespace } from './scripted-namespace.ts'
+import { brings, closeAtEnd, createSide, type NamespaceAnswer, scriptNamespace } from './scripted-namespace.ts'
 
 /** A side that waits at its start, for ten seconds at most, and whose receives are answered so, one after the other. */
 async function start(answers: readonly (NamespaceAnswer | undefined)[]) {
   const world = await scriptNamespace(({ operation, index }) => (operation === 'receive' ? answers[index] : null))
   const properties = { ...world.properties, subscriptionTimeout: '10s' }
   const created = await createSide(properties, world.endpoints, () => {})
-  onTestFinished(async () => {
-    const closed = created.close()
-    world.cut()
-    await closed
-  })
+  closeAtEnd(created, world)
   const stopping = new AbortController()
   const started = created.side.start('wait', stopping.signal)
   // Its outcome is asked for later.
   started.catch(() => {})
-  /** How many events each receive asked for. */
-  const asked = () => world.of('receive').map(({ url }) => Number(/maxEvents=(\d+)/.exec(url)?.[1]))
-  return { ...created, world, started, stopping, asked }
+  return { ...created, world, started, stopping, asked: world.asked }
 }
 
 it.each([

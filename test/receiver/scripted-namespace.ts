@@ -1,6 +1,7 @@
 import type { RequestListener } from 'node:http'
 import { createServer } from 'node:https'
 import { text as readText } from 'node:stream/consumers'
+import { onTestFinished } from 'vitest'
 import { createCertificateAuthority } from '../../packages/emulator/src/server/tls/certificates.ts'
 import { createPullSide } from '../../src/binding/sides/pull-side.ts'
 import type { Endpoints, EventHandler } from '../../src/index.ts'
@@ -53,6 +54,15 @@ export async function openSide(...parts: Parameters<typeof createSide>) {
   const created = await createSide(...parts)
   await created.side.start('background', new AbortController().signal)
   return created
+}
+
+/** Has the test's end close a side whose namespace may leave requests without an answer. */
+export function closeAtEnd({ close }: { close(): Promise<void> }, { cut }: { cut(): void }): void {
+  onTestFinished(async () => {
+    const closed = close()
+    cut()
+    await closed
+  })
 }
 
 /** One request to the data plane. */
@@ -131,5 +141,7 @@ export async function scriptNamespace(script: Script) {
     if (isCut) outgoing.destroy()
     else outgoing.writeHead(status, headers).end(body)
   })
-  return { requests, of, properties: pullByKey(namespaceEndpoint), endpoints: binding.endpoints, cut }
+  /** How many events each receive asked for. */
+  const asked = () => of('receive').map(({ url }) => Number(/maxEvents=(\d+)/.exec(url)?.[1]))
+  return { requests, of, asked, properties: pullByKey(namespaceEndpoint), endpoints: binding.endpoints, cut }
 }

@@ -1,16 +1,19 @@
-import { expect, it, onTestFinished, vi } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import type { ReceivedEvent } from '../../src/index.ts'
 import { order } from '../support/open-pull.ts'
-import { bringsOnce, type NamespaceAnswer, openSide, type Script, scriptNamespace } from './scripted-namespace.ts'
+import {
+  bringsOnce,
+  closeAtEnd,
+  type NamespaceAnswer,
+  openSide,
+  type Script,
+  scriptNamespace,
+} from './scripted-namespace.ts'
 
 async function open(script: Script, onEvent: (event: ReceivedEvent) => unknown = () => {}) {
   const world = await scriptNamespace(script)
   const opened = await openSide(world.properties, world.endpoints, async (event) => void (await onEvent(event)))
-  onTestFinished(async () => {
-    const closed = opened.close()
-    world.cut()
-    await closed
-  })
+  closeAtEnd(opened, world)
   return { ...opened, world }
 }
 
