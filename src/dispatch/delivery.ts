@@ -56,7 +56,7 @@ export class OpenDelivery {
   #cancelWait: CancelTimer | undefined
   /** By digest; made when an event is delivered again, since a digest costs a tenth of all the work. */
   #final: ReadonlyMap<string, FinalOutcome> | undefined
-  /** That of the delivery's dispatch. */
+  /** The asynchronous context in which the delivery was dispatched. */
   readonly #context = new AsyncResource('EventGridDelivery')
 
   constructor(delivery: Delivery, handlerTimeoutMs: number) {

@@ -17,7 +17,7 @@ if (complaint === undefined) {
 
 /** Not awaited above: the bundle is CommonJS, which knows no `await` outside of functions. */
 async function start(): Promise<void> {
-  // That of a program that ends before its command says how it ended.
+  // The exit code of a program that ends before its command says how it ended.
   process.exitCode = 1
   const [{ main }, { endProcessSoon }] = await Promise.all([
     import('./program.ts'),

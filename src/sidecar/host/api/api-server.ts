@@ -8,7 +8,7 @@ import { closable } from '../../../support/net/closable-server.ts'
 import { isEveryAddress } from '../../../support/net/hosts.ts'
 import { inBackground } from '../../../support/work/work.ts'
 
-export interface Answer {
+export interface ApiAnswer {
   readonly status: number
   readonly headers?: Readonly<Record<string, string>>
   /** @default empty */
@@ -16,7 +16,7 @@ export interface Answer {
 }
 
 /** Answers a request. Where it rejects, the connection is cut. */
-export type Answerer = (request: IncomingMessage, response: ServerResponse) => Promise<Answer>
+export type Answerer = (request: IncomingMessage, response: ServerResponse) => Promise<ApiAnswer>
 
 export type ApiServer = ReturnType<typeof createApiServer>
 

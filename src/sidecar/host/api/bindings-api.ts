@@ -10,7 +10,7 @@ import { isSameText } from '../../../support/text/text.ts'
 import { tooManyNames, whileAwaited } from '../../shared/invoke.ts'
 import { type CallOutput, OutputCallError } from '../call-output.ts'
 import type { ComponentSet } from '../component-set.ts'
-import { type Answer, type ApiServer, bodyOf, createApiServer } from './api-server.ts'
+import { type ApiAnswer, type ApiServer, bodyOf, createApiServer } from './api-server.ts'
 
 /** Where the application listens, and how many requests it gets at once. */
 interface AppAddress {
@@ -70,7 +70,7 @@ export function createBindingsApi(options: BindingsApiOptions): ApiServer {
 }
 
 /** The answer to who may not ask. */
-function refuse({ headers, url = '' }: IncomingMessage, options: BindingsApiOptions): Answer | undefined {
+function refuse({ headers, url = '' }: IncomingMessage, options: BindingsApiOptions): ApiAnswer | undefined {
   const refusal = refusalOf({ headers, protocol: 'http' }, options)
   if (refusal !== undefined) return failure(403, 'ERR_PERMISSION_DENIED', refusal)
   const { token } = options
@@ -93,7 +93,7 @@ async function answer(
   request: IncomingMessage,
   response: ServerResponse,
   options: BindingsApiOptions,
-): Promise<Answer> {
+): Promise<ApiAnswer> {
   const { method, url = '' } = request
   const [path = '', query = ''] = url.split('?', 2)
   const [, group, escaped = ''] = /^\/v1\.0\/(bindings|metadata)\/([^/]*)$/.exec(path) ?? []
@@ -124,7 +124,7 @@ async function answer(
   }
 }
 
-function nameOf(escaped: string): string | Answer {
+function nameOf(escaped: string): string | ApiAnswer {
   if (escaped.length > maxNameLength) return failure(414, 'ERR_MALFORMED_REQUEST', malformedPath)
   try {
     return decodeURIComponent(escaped)
@@ -138,7 +138,7 @@ async function invoke(
   request: IncomingMessage,
   response: ServerResponse,
   { callOutput }: BindingsApiOptions,
-): Promise<Answer> {
+): Promise<ApiAnswer> {
   // Like Dapr, ignores the content type: every body is JSON.
   const bytes = await bodyOf(request, bodyLimit)
   if (!bytes) return tooLarge
@@ -158,14 +158,14 @@ async function invoke(
   }
 }
 
-function health(asked: string | null, { appId, notReady }: BindingsApiOptions): Answer {
+function health(asked: string | null, { appId, notReady }: BindingsApiOptions): ApiAnswer {
   const waiting = notReady()
   if (waiting.length > 0) return failure(500, 'ERR_HEALTH_NOT_READY', `dapr is not ready: [${waiting.join(' ')}]`)
   if (asked === null || asked === appId) return done
   return failure(500, 'ERR_HEALTH_APPID_NOT_MATCH', 'dapr app-id does not match')
 }
 
-async function extend(key: string, request: IncomingMessage, extended: Map<string, string>): Promise<Answer> {
+async function extend(key: string, request: IncomingMessage, extended: Map<string, string>): Promise<ApiAnswer> {
   const body = await bodyOf(request, bodyLimit)
   if (!body) return tooLarge
   const value = body.toString()
@@ -176,22 +176,24 @@ async function extend(key: string, request: IncomingMessage, extended: Map<strin
 }
 
 /** As with Dapr, the type has no charset. */
-const json = (status: number, body: string, headers: Answer['headers'] = {}): Answer => ({
+const json = (status: number, body: string, headers: ApiAnswer['headers'] = {}): ApiAnswer => ({
   status,
   headers: { ...headers, 'content-type': 'application/json' },
   body,
 })
 
-const done: Answer = { status: 204 }
+const done: ApiAnswer = { status: 204 }
 
-const failure = (status: number, errorCode: string, message: string): Answer =>
+const failure = (status: number, errorCode: string, message: string): ApiAnswer =>
   json(status, JSON.stringify({ errorCode, message }))
 
-const malformed = (why: string): Answer =>
+const malformed = (why: string): ApiAnswer =>
   failure(400, 'ERR_MALFORMED_REQUEST', `failed deserializing HTTP body: ${why}`)
 
 /** The rest of the body is not read, so no further request can come on this connection. */
-const tooLarge: Answer = json(400, malformed(`the body is over ${bodyLimit} bytes`).body ?? '', { connection: 'close' })
+const tooLarge: ApiAnswer = json(400, malformed(`the body is over ${bodyLimit} bytes`).body ?? '', {
+  connection: 'close',
+})
 
 function parseInvoke(body: Buffer): z.infer<typeof invokeRequest> | { readonly fault: string } {
   const text = new TextDecoder().decode(body)
