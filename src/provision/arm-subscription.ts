@@ -5,6 +5,7 @@ import type { PipelineResponse } from '@azure/core-rest-pipeline'
 import { readRetryAfter } from '../azure/http.ts'
 import { ArmFailureError, readFailure, readOperationFailure } from '../azure/read-failure.ts'
 import { codeOfFailure } from '../azure/refusals/resource-manager-refusal.ts'
+import { deliveryTokenHeader } from '../core/delivery-credential.ts'
 import { isRecord, readJson } from '../support/text/json-text.ts'
 import { type Arm, type ArmRequest, type CallLimits, pauseWithin, readList, unreadable, untilAnswered } from './arm.ts'
 import { type SubscriptionPlace, subscriptionIdOf } from './decide.ts'
@@ -12,6 +13,7 @@ import {
   type DeliveryAttribute,
   destinationOf,
   isChanging,
+  isOurAttribute,
   isTold,
   propertiesIn,
   readAttributes,
@@ -137,12 +139,14 @@ async function withHidden(
   // Both calls are answered later than the first read. Where a change began in between, they tell new settings, which do not deliver yet.
   const later = hidesValue ? propertiesOf(await arm.ask({ path: id }, limits)) : properties
   if (isChanging(later)) return later
-  const url = isRecord(full) && typeof full.endpointUrl === 'string' ? full.endpointUrl : webHook?.endpointUrl
-  const whole = {
-    ...destination.properties,
-    ...(url && { endpointUrl: url }),
-    deliveryAttributeMappings: joinValues(attributes, readAttributes(revealed)),
-  }
+  // What these calls do not tell would look like a difference, and be written back.
+  const url = isRecord(full) && typeof full.endpointUrl === 'string' && full.endpointUrl
+  if (webHook && !url) throw unreadable('it is not the URL of an endpoint; a proxy may have answered instead of ARM')
+  const deliveryAttributeMappings = joinValues(attributes, readAttributes(revealed))
+  const isOursUntold = deliveryAttributeMappings.some((one) => isOurAttribute(one) && !isTold(one))
+  if (hidesValue && (!isRecord(revealed) || isOursUntold))
+    throw unreadable(`it does not tell the delivery attribute ${deliveryTokenHeader}`)
+  const whole = { ...destination.properties, ...(url && { endpointUrl: url }), deliveryAttributeMappings }
   const { endpointType } = destination
   return { ...properties, ...withDestination(properties, { ...destination, endpointType, properties: whole }) }
 }

@@ -197,17 +197,13 @@ export function blobDestination(
 }
 
 /** Filters of the metadata. A filter that stands already stays as it was read, with members that we do not know. */
-export function standingFilters(
-  setting: Setting<readonly AdvancedFilter[]> | undefined,
-  existing: readonly UnknownRecord[] = [],
-): unknown {
-  return mapSetting(setting, (wanted) =>
-    wanted.map(
-      (filter) =>
-        existing.find((stands) => isDeepStrictEqual(comparable(stands, filter), comparable(filter, filter))) ?? filter,
-    ),
+export const standingFilters = (wanted: readonly AdvancedFilter[], existing: readonly UnknownRecord[] = []) =>
+  wanted.map(
+    (filter): UnknownRecord | AdvancedFilter =>
+      existing.find((stands) => isDeepStrictEqual(comparable(stands, filter), comparable(filter, filter))) ?? {
+        ...filter,
+      },
   )
-}
 
 /** The filter of an event subscription outside of namespaces: that of the metadata over the existing one. */
 export function mergeFilter(
@@ -215,7 +211,7 @@ export function mergeFilter(
   existing: SubscriptionProperties['filter'],
   resets: 'apply' | 'ignore',
 ): Record<string, unknown> {
-  const standing = standingFilters(advancedFilters, existing?.advancedFilters)
+  const standing = mapSetting(advancedFilters, (wanted) => standingFilters(wanted, existing?.advancedFilters))
   const filters = { includedEventTypes, subjectBeginsWith, subjectEndsWith, advancedFilters: standing }
   return withSettings(existing, filters, resets)
 }

@@ -5,7 +5,7 @@ import type { Arm, CallLimits } from './arm.ts'
 import { asPermitted, type Detail, type LookedUp, lookUp } from './arm-subscription.ts'
 import { type Attempt, isDelivering, type ProvisionTarget, type ProvisionTask, repeatAttempts } from './attempts.ts'
 import { decideUpsert, type FieldChange, subscriptionIdOf, type Upsert, type WantedSubscription } from './decide.ts'
-import { isChanging, type SubscriptionProperties, webHookOf } from './values.ts'
+import { isActive, isChanging, type SubscriptionProperties, webHookOf } from './values.ts'
 
 /** How a check ended. */
 export interface SubscriptionCheck {
@@ -99,8 +99,14 @@ export type SubscriptionFinding =
   | { readonly kind: 'intact' }
   /** Not `certain` where the client may not read the list that would confirm it. */
   | { readonly kind: 'missing'; readonly certain: boolean }
-  /** `lacksCredential`: deliveries come here without our credential. @default false */
-  | { readonly kind: 'changed'; readonly problem: string; readonly lacksCredential?: boolean }
+  | {
+      readonly kind: 'changed'
+      readonly problem: string
+      /** Deliveries come here without our credential. */
+      readonly lacksCredential: boolean
+      /** Event Grid delivers nothing by it before it is written again, as with the state `Failed`. */
+      readonly isDown: boolean
+    }
 
 /**
  * Reads the event subscriptions once, and compares all that the metadata set. Rejects where ARM does not answer.
@@ -113,15 +119,22 @@ export async function inspectSubscriptions(
   detail: Detail,
 ): Promise<SubscriptionFinding> {
   const limits = { signal, deadline: Number.POSITIVE_INFINITY }
+  const problems: string[] = []
+  let [lacksCredential, isDown] = [false, false]
   for (const subscription of wanted) {
     const look = await lookAsPermitted(arm, subscription, limits, detail)
+    // One that is missing counts more than what differs in the one before.
     if (look.kind === 'missing') return look
-    onFound?.(look.properties)
-    const problem = differenceOf(look.properties, subscription)
-    const lacksCredential = isDelivering(look.properties, subscription) && subscription.lacksCredential(look.properties)
-    if (problem !== undefined) return { kind: 'changed', problem, lacksCredential }
+    const { properties } = look
+    onFound?.(properties)
+    const problem = differenceOf(properties, subscription)
+    if (problem !== undefined) problems.push(problem)
+    lacksCredential ||= isDelivering(properties, subscription) && subscription.lacksCredential(properties)
+    isDown ||= !isActive(properties) && !isChanging(properties)
   }
-  return { kind: 'intact' }
+  return problems.length === 0
+    ? { kind: 'intact' }
+    : { kind: 'changed', problem: problems.join('; '), lacksCredential, isDown }
 }
 
 /** Where what ARM hides may not be read, it counts as wanted. */

@@ -80,19 +80,22 @@ function wantedQueue(pull: PullMetadata): WantedSubscription {
   }
 }
 
-/** A Queue event subscription filters subjects by advanced filters. */
-function queueFilters(
-  settings: PullMetadata['settings'],
-  existing: readonly UnknownRecord[] | undefined,
-): UnknownRecord {
+/**
+ * A Queue event subscription filters subjects by advanced filters. Where the metadata set no `advancedFilters`, those of the operator stay
+ * beside the filters of subjects.
+ */
+function queueFilters(settings: PullMetadata['settings'], existing: readonly UnknownRecord[] = []): UnknownRecord {
   const { includedEventTypes, subjectBeginsWith, subjectEndsWith, advancedFilters } = settings
+  const subjects = { StringBeginsWith: subjectBeginsWith, StringEndsWith: subjectEndsWith }
   const isSet = [subjectBeginsWith, subjectEndsWith, advancedFilters].some((setting) => setting !== undefined)
-  const filters = [
-    ...subjectFilter('StringBeginsWith', subjectBeginsWith),
-    ...subjectFilter('StringEndsWith', subjectEndsWith),
+  const isReplaced = ({ key, operatorType }: UnknownRecord) =>
+    key === 'subject' && Object.entries(subjects).some(([name, value]) => name === operatorType && value !== undefined)
+  const wanted = [
+    ...Object.entries(subjects).flatMap(([operatorType, setting]) => subjectFilter(operatorType, setting)),
     ...(typeof advancedFilters === 'object' ? advancedFilters : []),
   ]
-  return { includedEventTypes, filters: isSet ? standingFilters(filters, existing) : undefined }
+  const kept = advancedFilters === undefined ? existing.filter((filter) => !isReplaced(filter)) : []
+  return { includedEventTypes, filters: isSet ? [...standingFilters(wanted, existing), ...kept] : undefined }
 }
 
 function subjectFilter(operatorType: string, setting: Setting<string> | undefined): readonly AdvancedFilter[] {

@@ -402,6 +402,28 @@ it.each<{ name: string; hide?: (properties: Properties) => Json; reveals: Answer
   },
 )
 
+const oursAndTheirs = 'id-b.other-replica,id-a.another'
+
+it.each<{ name: string; call: string; answer: Answer }>([
+  { name: 'a page', call: 'getDeliveryAttributes', answer: { status: 200, text: '<html></html>' } },
+  { name: 'an empty object', call: 'getDeliveryAttributes', answer: { status: 200, body: {} } },
+  { name: 'no attributes', call: 'getDeliveryAttributes', answer: revealed(null) },
+  { name: 'an empty object', call: 'getFullUrl', answer: { status: 200, body: {} } },
+  { name: 'a page', call: 'getFullUrl', answer: { status: 200, text: '<html></html>' } },
+])('writes nothing by $name in answer to $call, and keeps the credentials of other replicas', async (row) => {
+  const { arm, upsert, failed } = await start({
+    once: first('POST', row.answer, ({ path }) => path.endsWith(`/${row.call}`)),
+    input: withSecret,
+  })
+  const token = { name: 'X-EventGrid-Binding-Token', type: 'Static', properties: { value: oursAndTheirs, isSecret: true } }
+  arm.write(elsewhere({ deliveryAttributeMappings: [token] }))
+  await upsert()
+  expect(failed.map(({ error }) => error.code)).toEqual(['TIMEOUT'])
+  const standing = JSON.stringify(arm.state.properties)
+  for (const one of oursAndTheirs.split(',')) expect(standing).toContain(one)
+  expect(arm.writes()).toHaveLength(1)
+})
+
 it("writes an operator's attribute as its own call tells it, where ARM shows nothing of it", async () => {
   const { arm, upsert } = await start({ hide: () => null })
   arm.write(elsewhere({ deliveryAttributeMappings: [theirs] }))

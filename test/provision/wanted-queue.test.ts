@@ -72,11 +72,25 @@ describe('the Queue event subscription of pull', () => {
   })
 
   const filters = [{ ...stringIn, novelty: 1 }]
+  const other = { operatorType: 'StringIn', key: 'data.other', values: ['w'] }
   it.each([
     { name: 'are kept where metadata names none', fields: {}, is: filters },
     { name: 'are kept with what we do not know', fields: { advancedFilters: JSON.stringify([stringIn]) }, is: filters },
-    { name: 'are replaced by that of a subject', fields: { subjectEndsWith: '.b' }, is: [{ values: ['.b'] }] },
-    { name: 'go where one of them goes back to its default', fields: { subjectBeginsWith: 'default' }, is: undefined },
+    {
+      name: 'are kept beside that of a subject',
+      fields: { subjectEndsWith: '.b' },
+      is: [{ values: ['.b'] }, ...filters],
+    },
+    {
+      name: 'are kept where a subject goes back to its default',
+      fields: { subjectBeginsWith: 'default' },
+      is: filters,
+    },
+    {
+      name: 'are replaced by those of the metadata',
+      fields: { advancedFilters: JSON.stringify([other]), subjectEndsWith: '.b' },
+      is: [{ values: ['.b'] }, other],
+    },
     { name: 'go where all go back to their default', fields: { advancedFilters: 'default' }, is: undefined },
   ])('its filters $name', ({ fields, is }) => {
     const there = queue({}, { filtersConfiguration: { filters, includedEventTypes: ['a'] } })
@@ -85,6 +99,22 @@ describe('the Queue event subscription of pull', () => {
       includedEventTypes: ['a'],
       ...(is && { filters: is.map((one) => expect.objectContaining(one)) }),
     })
+  })
+
+  it.each([
+    { operatorType: 'StringBeginsWith', field: 'subjectBeginsWith' },
+    { operatorType: 'StringEndsWith', field: 'subjectEndsWith' },
+  ])("$field takes the place of the operator's own $operatorType of the subject, and of that alone", (row) => {
+    const { operatorType, field } = row
+    const theirs = { operatorType, key: 'subject', values: ['theirs'] }
+    const stay = ['StringBeginsWith', 'StringEndsWith', 'StringContains']
+      .filter((name) => name !== operatorType)
+      .map((name) => ({ ...theirs, operatorType: name }))
+    const there = queue({}, { filtersConfiguration: { filters: [theirs, ...stay, { ...theirs, key: 'data.x' }] } })
+    expect(wantedQueue({ [field]: 'ours' }).merge(there, { resets: 'apply' })).toHaveProperty(
+      'filtersConfiguration.filters',
+      [{ ...theirs, values: ['ours'] }, ...stay, { ...theirs, key: 'data.x' }],
+    )
   })
 
   it('is kept where filters stand in another order, and their members too', () => {

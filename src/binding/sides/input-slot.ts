@@ -22,8 +22,8 @@ interface OpenedInput {
   ending?: Promise<void>
 }
 
-/** What the side before leaves to the next one. */
-interface Heritage {
+/** What the next side has to know of the former one. */
+interface FormerSide {
   /** Takes the place of a `handshakePort` of 0. */
   readonly port: number | undefined
   /** Whether deliveries were routed to it. */
@@ -44,11 +44,11 @@ export function createInputSlot(shared: () => SideOptions, fastify: FastifyHook 
   let accepted: readonly PushMetadata[] = []
 
   /** Until the side is open, or that of another update is, health says that there is no listener. */
-  async function reopen(former: OpenedInput, heritage: Heritage, closing: AbortSignal): Promise<void> {
+  async function reopen(former: OpenedInput, formerSide: FormerSide, closing: AbortSignal): Promise<void> {
     if (!former.ending || closing.aborted) return
     const { logger } = shared()
     try {
-      const again = await make(former.metadata, heritage)
+      const again = await make(former.metadata, formerSide)
       await open(again, { subscription: 'background', signal: closing, closing }, former)
       logger.warn('the former input side runs again')
     } catch (error) {
@@ -70,7 +70,7 @@ export function createInputSlot(shared: () => SideOptions, fastify: FastifyHook 
 
   /** Makes an input side that does not listen yet; `undefined` where the metadata configure none. */
   // Push and pull need libraries of their own, which take time and memory: only those of the configured way are loaded.
-  async function make(metadata: ParsedMetadata, { port = 0, wasReady }: Heritage): Promise<OpenedInput | undefined> {
+  async function make(metadata: ParsedMetadata, { port = 0, wasReady }: FormerSide): Promise<OpenedInput | undefined> {
     const { push, pull } = metadata
     const options = { ...shared(), handler, formers: accepted }
     if (push) {
@@ -85,8 +85,9 @@ export function createInputSlot(shared: () => SideOptions, fastify: FastifyHook 
 
   /** Takes nothing new. Resolves when the handlers under way have ended. */
   function retire(one: OpenedInput, hurry?: AbortSignal): Promise<void> {
+    if (one.ending) return one.ending
     draining.add(one)
-    one.ending ??= one.side
+    one.ending = one.side
       .close(hurry)
       .catch((error: unknown) => shared().logger.error(`an input side could not be closed: ${messageOf(error)}`))
       .finally(() => draining.delete(one))
@@ -112,9 +113,9 @@ export function createInputSlot(shared: () => SideOptions, fastify: FastifyHook 
       if (isOpen && isSameInput(former.metadata, metadata)) return
       const hasInput = metadata.push !== undefined || metadata.pull !== undefined
       if (isOpen) shared().logger.info(`the input side ${hasInput ? 'starts anew' : 'ends'}`)
-      const heritage = { port: former?.side.address()?.port, wasReady: isOpen && former.side.health().ready }
+      const formerSide = { port: former?.side.address()?.port, wasReady: isOpen && former.side.health().ready }
       accepted = former?.side.accepts() ?? accepted
-      const next = await make(metadata, heritage)
+      const next = await make(metadata, formerSide)
       try {
         opening.signal.throwIfAborted()
         former?.side.stop()
@@ -124,7 +125,7 @@ export function createInputSlot(shared: () => SideOptions, fastify: FastifyHook 
         next?.side.stop()
         const ended = next && retire(next)
         current = former
-        if (isOpen) await reopen(former, heritage, opening.closing)
+        if (isOpen) await reopen(former, formerSide, opening.closing)
         else await ended
         throw error
       }

@@ -10,7 +10,7 @@ import type { SubscriptionControl } from './subscription-control.ts'
 import { createStateRecord } from './subscription-state.ts'
 
 export interface SubscriptionKeeperOptions {
-  /** Called at the first use, and again where it rejected. */
+  /** Called before each use of the connection; gives the same connection each time. */
   readonly connect: () => Promise<Pick<SubscriptionControl, 'upsert' | 'check' | 'inspect'>>
   readonly logger: Logger
   /** `check` writes nothing: neither at init, nor by a repair, nor after a poll. */
@@ -114,8 +114,10 @@ export function createSubscriptionKeeper(options: SubscriptionKeeperOptions) {
       wasMissing = false
       if (record.current().state !== 'provisioned' || !wasPermitted) return true
       record.found(finding.kind === 'changed' ? finding.problem : undefined)
-      // A missing credential is repaired, as after a delivery without credential. Other changes of somebody stay.
-      if (finding.kind === 'changed' && finding.lacksCredential && manages)
+      if (finding.kind !== 'changed' || !manages) return false
+      // What keeps events away is repaired, as after a delivery without credential. Other changes of somebody stay.
+      if (finding.isDown) return mayRepair(`${finding.problem}; writing the event subscription again`)
+      if (finding.lacksCredential)
         return mayRepair('our delivery credential is not in the event subscription; reading it again')
     } catch (error) {
       const failure = readFailure(error, clock.now())

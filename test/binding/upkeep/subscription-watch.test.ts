@@ -93,6 +93,30 @@ it('is degraded where a late write of somebody stands over a setting of the meta
   await expect.poll(() => side.health(), { timeout: 30_000 }).toMatchObject({ status: 'healthy' })
 })
 
+it('writes one again that somebody left Failed, and is unhealthy while no handshake succeeds', async () => {
+  const { emulator, side, write, standing, look } = await openSide()
+  const toListener = ({ pathname }: URL) => `http://127.0.0.1:${side.address()?.port}${pathname}`
+  const nowhere = await openWebhook(emulator, { answer: 503 })
+  emulator.setIngress(() => nowhere.url)
+  await expect(write({ labels: ['theirs'] })).rejects.toThrow()
+  expect(standing()).toContain('"provisioningState":"Failed"')
+  look()
+  await expect.poll(() => side.health(), { timeout: 30_000 }).toMatchObject({ status: 'unhealthy' })
+  expect(side.health().eventSubscription).toMatchObject({ state: 'failed' })
+  emulator.setIngress(toListener)
+  await expect
+    .poll(
+      () => {
+        look()
+        return side.health()
+      },
+      { timeout: 30_000 },
+    )
+    .toMatchObject({ status: 'healthy' })
+  expect(standing()).toContain('"provisioningState":"Succeeded"')
+  expect(standing()).toContain('"labels":["theirs"]')
+})
+
 it('puts our credential in again where a late write of somebody has taken it out, before a delivery lacks it', async () => {
   const { side, write, standing, look } = await openSide()
   const destination = {
@@ -109,7 +133,7 @@ it('puts our credential in again where a late write of somebody has taken it out
 })
 
 /** A pull side that knows the namespace's endpoint, and so receives without any right at Resource Manager. */
-async function openPullSide(options: { readonly roleAt: 'namespace' | 'nowhere'; readonly forwards: boolean }) {
+async function openPullSide(options: { readonly roleAt: 'all' | 'namespace' | 'nowhere'; readonly forwards: boolean }) {
   const receiver = { role: 'EventGrid Data Receiver' }
   const emulator = await startEmulator({
     clients: [{ roles: [receiver] }],
@@ -120,6 +144,7 @@ async function openPullSide(options: { readonly roleAt: 'namespace' | 'nowhere';
   const { id: namespaceTopic, namespaceEndpoint } = emulator.namespaceTopic('orders')
   const role = 'EventGrid Contributor'
   if (options.roleAt === 'namespace') emulator.assignRole(clientId, role, namespaceTopic)
+  if (options.roleAt === 'all') emulator.assignRole(clientId, role)
   const { pull } = parseMetadata({
     ...{ deliveryMode: 'pull', tenantId, clientId, clientSecret, namespaceTopic, namespaceEndpoint },
     ...{ eventSubscriptionName: 'app', includedEventTypes: 'order.placed' },
@@ -145,6 +170,16 @@ async function openPullSide(options: { readonly roleAt: 'namespace' | 'nowhere';
       sendArm(emulator, `${namespaceTopic}/eventSubscriptions/app?api-version=2025-02-15`, { method: 'DELETE' }),
     exists: () => emulator.queues().size === 1,
     look: () => time.advance(10 * 60_000),
+    /** An operator's change of the Queue, which stays. */
+    changeQueue: () =>
+      sendArm(emulator, `${namespaceTopic}/eventSubscriptions/app?api-version=2025-02-15`, {
+        method: 'PATCH',
+        body: { properties: { deliveryConfiguration: { deliveryMode: 'Queue', queue: { maxDeliveryCount: 3 } } } },
+      }),
+    forwarding: () => emulator.eventSubscription(emulator.topic('orders').id, 'app'),
+    removeForwarding: () =>
+      managementOf(emulator).eventSubscriptions.beginDeleteAndWait(emulator.topic('orders').id.slice(1), 'app'),
+    health: () => side.health(),
   }
 }
 
@@ -162,4 +197,14 @@ it('creates the event subscription of a pull side again, though the client may n
   await expect.poll(exists).toBe(false)
   look()
   await expect.poll(exists, { timeout: 30_000 }).toBe(true)
+})
+
+it('creates the event subscription that forwards again, though the Queue was changed before', async () => {
+  const { changeQueue, forwarding, removeForwarding, look, health } = await openPullSide({ roleAt: 'all', forwards: true })
+  expect(forwarding()).toBeDefined()
+  await changeQueue()
+  await removeForwarding()
+  look()
+  await expect.poll(forwarding, { timeout: 30_000 }).toBeDefined()
+  expect(health().eventSubscription).toMatchObject({ timesDeleted: 1 })
 })
