@@ -1,7 +1,5 @@
 /** Pull: the Queue event subscription of the namespace topic, and that which forwards another scope's events to it. */
 
-import type { Setting } from '../metadata/fields/field.ts'
-import type { AdvancedFilter } from '../metadata/fields/subscription-settings.ts'
 import type { PullMetadata } from '../metadata/typed/metadata.ts'
 import type { UnknownRecord } from '../support/text/json-text.ts'
 import {
@@ -86,20 +84,21 @@ function wantedQueue(pull: PullMetadata): WantedSubscription {
  */
 function queueFilters(settings: PullMetadata['settings'], existing: readonly UnknownRecord[] = []): UnknownRecord {
   const { includedEventTypes, subjectBeginsWith, subjectEndsWith, advancedFilters } = settings
-  const subjects = { StringBeginsWith: subjectBeginsWith, StringEndsWith: subjectEndsWith }
-  const isSet = [subjectBeginsWith, subjectEndsWith, advancedFilters].some((setting) => setting !== undefined)
+  const subjects = [
+    { operatorType: 'StringBeginsWith', setting: subjectBeginsWith },
+    { operatorType: 'StringEndsWith', setting: subjectEndsWith },
+  ].filter(({ setting }) => setting !== undefined)
+  if (subjects.length === 0 && advancedFilters === undefined) return { includedEventTypes }
   const isReplaced = ({ key, operatorType }: UnknownRecord) =>
-    key === 'subject' && Object.entries(subjects).some(([name, value]) => name === operatorType && value !== undefined)
+    key === 'subject' && subjects.some((subject) => subject.operatorType === operatorType)
   const wanted = [
-    ...Object.entries(subjects).flatMap(([operatorType, setting]) => subjectFilter(operatorType, setting)),
+    ...subjects.flatMap(({ operatorType, setting: value }) =>
+      typeof value === 'string' ? [{ operatorType, key: 'subject', values: [value] }] : [],
+    ),
     ...(typeof advancedFilters === 'object' ? advancedFilters : []),
   ]
   const kept = advancedFilters === undefined ? existing.filter((filter) => !isReplaced(filter)) : []
-  return { includedEventTypes, filters: isSet ? [...standingFilters(wanted, existing), ...kept] : undefined }
-}
-
-function subjectFilter(operatorType: string, setting: Setting<string> | undefined): readonly AdvancedFilter[] {
-  return typeof setting === 'string' ? [{ operatorType, key: 'subject', values: [setting] }] : []
+  return { includedEventTypes, filters: [...standingFilters(wanted, existing), ...kept] }
 }
 
 function wantedForwarding(pull: PullMetadata, scope: NonNullable<PullMetadata['forwardedScope']>): WantedSubscription {

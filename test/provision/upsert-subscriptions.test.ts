@@ -412,10 +412,13 @@ it.each<{ name: string; call: string; answer: Answer }>([
   { name: 'a page', call: 'getFullUrl', answer: { status: 200, text: '<html></html>' } },
 ])('writes nothing by $name in answer to $call, and keeps the credentials of other replicas', async (row) => {
   const { arm, upsert, failed } = await start({
-    once: first('POST', row.answer, ({ path }) => path.endsWith(`/${row.call}`)),
-    input: withSecret,
+    once: onceFor(({ path }) => path.endsWith(`/${row.call}`), row.answer),
   })
-  const token = { name: 'X-EventGrid-Binding-Token', type: 'Static', properties: { value: oursAndTheirs, isSecret: true } }
+  const token = {
+    name: 'X-EventGrid-Binding-Token',
+    type: 'Static',
+    properties: { value: oursAndTheirs, isSecret: true },
+  }
   arm.write(elsewhere({ deliveryAttributeMappings: [token] }))
   await upsert()
   expect(failed.map(({ error }) => error.code)).toEqual(['TIMEOUT'])

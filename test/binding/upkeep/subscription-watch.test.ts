@@ -95,8 +95,8 @@ it('is degraded where a late write of somebody stands over a setting of the meta
 
 it('writes one again that somebody left Failed, and is unhealthy while no handshake succeeds', async () => {
   const { emulator, side, write, standing, look } = await openSide()
-  const toListener = ({ pathname }: URL) => `http://127.0.0.1:${side.address()?.port}${pathname}`
-  const nowhere = await openWebhook(emulator, { answer: 503 })
+  const toListener = ({ pathname }: { pathname: string }) => `http://127.0.0.1:${side.address()?.port}${pathname}`
+  const nowhere = await openWebhook(emulator, () => ({ status: 503 }))
   emulator.setIngress(() => nowhere.url)
   await expect(write({ labels: ['theirs'] })).rejects.toThrow()
   expect(standing()).toContain('"provisioningState":"Failed"')
@@ -171,10 +171,11 @@ async function openPullSide(options: { readonly roleAt: 'all' | 'namespace' | 'n
     exists: () => emulator.queues().size === 1,
     look: () => time.advance(10 * 60_000),
     /** An operator's change of the Queue, which stays. */
-    changeQueue: () =>
+    changeQueue: (queue: object) =>
       sendArm(emulator, `${namespaceTopic}/eventSubscriptions/app?api-version=2025-02-15`, {
         method: 'PATCH',
-        body: { properties: { deliveryConfiguration: { deliveryMode: 'Queue', queue: { maxDeliveryCount: 3 } } } },
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ properties: { deliveryConfiguration: { deliveryMode: 'Queue', queue } } }),
       }),
     forwarding: () => emulator.eventSubscription(emulator.topic('orders').id, 'app'),
     removeForwarding: () =>
@@ -200,9 +201,12 @@ it('creates the event subscription of a pull side again, though the client may n
 })
 
 it('creates the event subscription that forwards again, though the Queue was changed before', async () => {
-  const { changeQueue, forwarding, removeForwarding, look, health } = await openPullSide({ roleAt: 'all', forwards: true })
+  const { changeQueue, forwarding, removeForwarding, look, health } = await openPullSide({
+    roleAt: 'all',
+    forwards: true,
+  })
   expect(forwarding()).toBeDefined()
-  await changeQueue()
+  await changeQueue({ receiveLockDurationInSeconds: 90 })
   await removeForwarding()
   look()
   await expect.poll(forwarding, { timeout: 30_000 }).toBeDefined()
