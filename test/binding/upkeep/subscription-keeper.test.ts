@@ -81,7 +81,7 @@ it('is ready half a minute after its start, whatever ARM answers', async () => {
   expect(keeper.isReady()).toBe(false)
   keeper.bringUp('forever').catch(() => {})
   await settle()
-  asked[0]?.how.onLook?.({ delivers: true, lacksCredential: true })
+  asked[0]?.how.onLook?.({ delivers: true, lacksCredential: true, isDown: false })
   time.advance(29_999)
   expect(keeper.isReady()).toBe(false)
   time.advance(1)
@@ -102,7 +102,7 @@ it('is ready five seconds after its start where nothing is known, or with the fi
   const error = new BindingError('TIMEOUT', { what: 'no answer from ARM' })
   second.asked[0]?.how.onAttempt?.({ attempt: 1, error, retryInMs: 1, isMissing: false })
   expect(second.keeper.isReady()).toBe(true)
-  second.asked[0]?.how.onLook?.({ delivers: true, lacksCredential: true })
+  second.asked[0]?.how.onLook?.({ delivers: true, lacksCredential: true, isDown: false })
   expect(second.keeper.isReady()).toBe(false)
   second.asked[0]?.how.onAnswer?.(true)
   expect(second.keeper.isReady()).toBe(false)
@@ -181,7 +181,7 @@ it('stays ready once it was', async () => {
   await settle()
   asked[0]?.how.onLook?.({ delivers: true, lacksCredential: false })
   expect(keeper.isReady()).toBe(true)
-  asked[0]?.how.onLook?.({ delivers: true, lacksCredential: true })
+  asked[0]?.how.onLook?.({ delivers: true, lacksCredential: true, isDown: false })
   expect(keeper.isReady()).toBe(true)
 })
 
@@ -268,7 +268,7 @@ it('goes on in the background after a failure that does not pass: somebody may c
   asked[0]?.end.reject(new BindingError('SUBSCRIPTION_REJECTED', { what: 'it delivers elsewhere' }))
   await expect(up).rejects.toThrow('it delivers elsewhere')
   expect(keeper.state().state).toBe('failed')
-  found.next = { kind: 'changed', problem: 'other', lacksCredential: true }
+  found.next = { kind: 'changed', problem: 'other', lacksCredential: true, isDown: false }
   await look()
   expect(asked).toHaveLength(2)
   asked[1]?.end.resolve({ action: 'created', wroteAt: 1 })
@@ -316,7 +316,12 @@ describe('the watch', () => {
   it('writes nothing where somebody changed it, says so once, and again when it is as it was', async () => {
     const { asked, found, log, keeper, bringUp, look } = open()
     await bringUp()
-    found.next = { kind: 'changed', problem: 'it delivers to https://other.example.com/' }
+    found.next = {
+      kind: 'changed',
+      problem: 'it delivers to https://other.example.com/',
+      lacksCredential: false,
+      isDown: false,
+    }
     const lines = (...levels: string[]) => log.lines.filter(({ level }) => levels.includes(level))
     await look()
     expect(lines('warn')).toHaveLength(1)
@@ -336,7 +341,7 @@ describe('the watch', () => {
   it('adds our credential where that is gone, and tries again what was not permitted', async () => {
     const { asked, found, log, bringUp, end, look } = open()
     await bringUp()
-    found.next = { kind: 'changed', problem: 'other', lacksCredential: true }
+    found.next = { kind: 'changed', problem: 'other', lacksCredential: true, isDown: false }
     await look()
     expect(asked).toHaveLength(2)
     expect(log.text()).toContain('our delivery credential is not in the event subscription')
@@ -430,7 +435,7 @@ it('with check repairs nothing, warns of a difference once, and is unwell until 
   await settle()
   const problem = 'the event subscription differs from the metadata: other filter.subjectBeginsWith'
   expect(keeper.state()).toMatchObject({ state: 'provisioned', problem })
-  found.next = { kind: 'changed', problem: 'other filter.subjectBeginsWith', lacksCredential: true }
+  found.next = { kind: 'changed', problem: 'other filter.subjectBeginsWith', lacksCredential: true, isDown: false }
   await look()
   expect(keeper.state()).toMatchObject({ state: 'provisioned', problem })
   expect(log.lines.filter(({ level }) => level === 'warn')).toHaveLength(1)

@@ -206,7 +206,9 @@ it('creates the event subscription that forwards again, though the Queue was cha
     forwards: true,
   })
   expect(forwarding()).toBeDefined()
-  await changeQueue({ receiveLockDurationInSeconds: 90 })
+  expect(await changeQueue({ receiveLockDurationInSeconds: 90 })).toMatchObject({ status: 202 })
+  look()
+  await expect.poll(health, { timeout: 30_000 }).toMatchObject({ status: 'degraded' })
   await removeForwarding()
   look()
   await expect.poll(forwarding, { timeout: 30_000 }).toBeDefined()
