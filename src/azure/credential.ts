@@ -153,7 +153,8 @@ interface TokenWait {
 }
 
 /**
- * Who waits for a token. MSAL keeps the first client that asks an identity endpoint for all that come after, so no client belongs to one.
+ * The request for a token that is under way. MSAL keeps the HTTP client of the first caller for the whole process, so our one client finds the
+ * present caller here.
  */
 const waits = new AsyncLocalStorage<TokenWait>()
 

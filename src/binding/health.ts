@@ -133,8 +133,9 @@ export function decideInputHealth(facts: InputFacts, now: number): InputHealth {
   const subscriptionProblem = problemOf(facts.subscription)
   if (subscriptionProblem) reasons.push(subscriptionProblem)
   // An upsert that succeeded later has read our credential in the event subscription: the delivery was forged, or older.
+  // In the same millisecond it is not known which came first.
   const seenAt = facts.subscription.state === 'provisioned' ? facts.subscription.since : 0
-  if (foreignAt > seenAt && now - foreignAt < foreignDeliveryMs) {
+  if (foreignAt >= seenAt && now - foreignAt < foreignDeliveryMs) {
     const what = 'deliveries of our event subscription have no credential that is known here'
     const then = facts.manages ? '' : `; ${otherCredential}`
     reasons.push(`${what}: they are answered 503, and Event Grid sends them again${then}`)

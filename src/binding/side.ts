@@ -30,9 +30,13 @@ export interface InputSide {
   /**
    * Creates or updates the event subscription: `wait` until it is provisioned, or in the `background`.
    *
-   * @param after what `endUpkeep` of the side before gave. Nothing is read before that is over
+   * @param formerUpkeep what `endUpkeep` of the side before gave. Nothing is read before that is over
    */
-  start(subscription: 'wait' | 'background', signal: AbortSignal | undefined, after?: Promise<void>): Promise<void>
+  start(
+    subscription: 'wait' | 'background',
+    signal: AbortSignal | undefined,
+    formerUpkeep?: Promise<void>,
+  ): Promise<void>
   /** Ends the watch over the event subscription. Resolves when its last call to Azure has ended. Never rejects. */
   endUpkeep(): Promise<void>
   handlerChanged(): void

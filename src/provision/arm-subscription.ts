@@ -14,7 +14,7 @@ import {
   destinationOf,
   isChanging,
   isOurAttribute,
-  isTold,
+  isValueKnown,
   propertiesIn,
   readAttributes,
   readSubscriptionProperties,
@@ -128,7 +128,7 @@ async function withHidden(
   const destination = destinationOf(properties)
   const webHook = webHookOf(properties)
   const attributes = destination?.properties?.deliveryAttributeMappings ?? []
-  const hidesValue = attributes.some((attribute) => attribute.properties?.isSecret === true || !isTold(attribute))
+  const hidesValue = attributes.some((attribute) => attribute.properties?.isSecret === true || !isValueKnown(attribute))
   if (destination?.endpointType === undefined || !(webHook || hidesValue)) return properties
   const id = subscriptionIdOf(place)
   const tell = (action: string) => arm.ask({ method: 'POST', path: `${id}/${action}` }, limits)
@@ -143,8 +143,8 @@ async function withHidden(
   const url = isRecord(full) && typeof full.endpointUrl === 'string' && full.endpointUrl
   if (webHook && !url) throw unreadable('it is not the URL of an endpoint; a proxy may have answered instead of ARM')
   const deliveryAttributeMappings = joinValues(attributes, readAttributes(revealed))
-  const isOursUntold = deliveryAttributeMappings.some((one) => isOurAttribute(one) && !isTold(one))
-  if (hidesValue && (!isRecord(revealed) || isOursUntold))
+  const isOursHidden = deliveryAttributeMappings.some((one) => isOurAttribute(one) && !isValueKnown(one))
+  if (hidesValue && (!isRecord(revealed) || isOursHidden))
     throw unreadable(`it does not tell the delivery attribute ${deliveryTokenHeader}`)
   const whole = { ...destination.properties, ...(url && { endpointUrl: url }), deliveryAttributeMappings }
   const { endpointType } = destination
@@ -157,7 +157,7 @@ function joinValues(
   revealed: readonly DeliveryAttribute[],
 ): DeliveryAttribute[] {
   return attributes.map((attribute) => {
-    if (attribute.properties?.isSecret !== true && isTold(attribute)) return attribute
+    if (attribute.properties?.isSecret !== true && isValueKnown(attribute)) return attribute
     const named = revealed.find(({ name }) => name?.toLowerCase() === attribute.name?.toLowerCase())
     const { properties } = named ?? {}
     const value = properties?.value || attribute.properties?.value

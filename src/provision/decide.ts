@@ -71,8 +71,8 @@ export function decideUpsert(
   if (differing.length === 0 && state === 'Succeeded') return { action: 'keep' }
 
   // A destination that ARM does not tell may be of a kind that an older API version does not know.
-  const isUntold = before.destination === undefined && after.destination !== undefined
-  const whole = state !== 'Succeeded' || isUntold || clears(before, after)
+  const isDestinationHidden = before.destination === undefined && after.destination !== undefined
+  const whole = state !== 'Succeeded' || isDestinationHidden || clears(before, after)
   const patch = Object.fromEntries(differing.map((field) => [field, properties[field]]))
   const written = readSubscriptionProperties({ properties: whole ? properties : patch })
   const lost = 'properties' in written ? unreadableAttribute(destinationOf(written.properties)) : undefined

@@ -164,7 +164,10 @@ export interface AskBeforeWriteOptions {
   readonly eventSubscriptionName: string
   /** What would be written, as a clause. */
   readonly because: string
-  /** Nobody who reads it was ready before: the endpoint may begin to answer because of that very question, a moment later. */
+  /**
+   * This replica may not be ready yet. The first question may make it ready, and a balancer needs a moment to find it: so a refusal is not
+   * final before the time is over.
+   */
   readonly mayWait: boolean
   readonly onAnswer: (answer: EndpointAnswer) => void
   /** Called with each answer that holds the write back, in words, so that log and health tell at once. */

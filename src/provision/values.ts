@@ -158,13 +158,13 @@ const hiddenValue = 'Hidden'
 /** The name of an attribute of somebody else whose value ARM did not tell, so that a write of this destination would lose it. */
 export function unreadableAttribute(destination: Destination | undefined): string | undefined {
   const unread = destination?.properties?.deliveryAttributeMappings?.find(
-    (attribute) => !isOurAttribute(attribute) && !isTold(attribute),
+    (attribute) => !isOurAttribute(attribute) && !isValueKnown(attribute),
   )
   return unread && (unread.name ?? 'without a name')
 }
 
 /** Is its value known? ARM leaves out what it does not tell, or has a word in its place. An empty value is none: Event Grid takes none. */
-export function isTold({ type, properties: { value, isSecret, sourceField } = {} }: DeliveryAttribute): boolean {
+export function isValueKnown({ type, properties: { value, isSecret, sourceField } = {} }: DeliveryAttribute): boolean {
   if (type === 'Dynamic') return !isNothing(sourceField)
   return !isNothing(value) && !(isSecret === true && value === hiddenValue)
 }

@@ -116,8 +116,13 @@ describe('push', () => {
     { name: 'such a delivery came five minutes ago', facts: listens({ foreignAt: now - 5 * minuteMs }), is: 'healthy' },
     {
       name: 'such a delivery came before the event subscription was read with our credential',
-      facts: { subscription: { state: 'provisioned', since: now - 1 }, ...listens({ foreignAt: now - 1 }) },
+      facts: { subscription: { state: 'provisioned', since: now - 1 }, ...listens({ foreignAt: now - 2 }) },
       is: 'healthy',
+    },
+    {
+      name: 'such a delivery came in the millisecond in which the event subscription was read',
+      facts: { subscription: { state: 'provisioned', since: now - 1 }, ...listens({ foreignAt: now - 1 }) },
+      ...{ is: 'degraded', says: ['no credential'] },
     },
     {
       name: 'such a delivery came while nobody is asked about the event subscription',

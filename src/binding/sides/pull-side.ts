@@ -73,12 +73,13 @@ export async function createPullSide(
     // Former event subscriptions of push may deliver again once push is back.
     accepts: () => options.formers ?? [],
     async listen() {},
-    async start(subscription, signal, after) {
-      former = after
+    async start(subscription, signal, formerUpkeep) {
+      former = formerUpkeep
       if (subscription === 'wait') {
-        await keeper?.bringUp('timeout', signal, after)
+        await keeper?.bringUp('timeout', signal, formerUpkeep)
         const known = receiverOptions()
-        // Resource Manager has not told whether the event subscription is there, nor ever whether the key is right.
+        // The namespace itself is asked: Resource Manager was not asked whether the event subscription exists, and it never tells whether
+        // the key is right.
         if (known && (!keeper || pull.namespaceKey))
           await waitUntilReceivable(known, signal ?? new AbortController().signal)
         receive()
@@ -87,7 +88,7 @@ export async function createPullSide(
       // Where the endpoint is known, receiving does not wait for ARM.
       if (given !== undefined) receive()
       // In the background only close ends the attempts; each failure is logged by the upsert itself.
-      const broughtUp = keeper?.bringUp('forever', undefined, after).then(receive, () => {})
+      const broughtUp = keeper?.bringUp('forever', undefined, formerUpkeep).then(receive, () => {})
       if (broughtUp) inBackground(broughtUp, notStarted)
     },
     endUpkeep,

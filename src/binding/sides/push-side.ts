@@ -88,14 +88,14 @@ export async function createPushSide(input: PushMetadata, options: PushOptions):
       const { address, port } = listener.address() ?? {}
       logger.info('listening for handshakes and deliveries', { address, port })
     },
-    async start(subscription, signal, after) {
-      former = after
+    async start(subscription, signal, formerUpkeep) {
+      former = formerUpkeep
       if (!keeper) return
       // What is wrong with endpoint or credential ends init, also where the event subscription comes up in the background.
       await connect()
-      if (subscription === 'wait') return keeper.bringUp('timeout', signal, after)
+      if (subscription === 'wait') return keeper.bringUp('timeout', signal, formerUpkeep)
       // In the background only close ends the tries; the failure of each is logged by the upsert itself.
-      keeper.bringUp('forever', undefined, after).catch(() => {})
+      keeper.bringUp('forever', undefined, formerUpkeep).catch(() => {})
     },
     endUpkeep,
     // The listener asks for the handler at each delivery.

@@ -83,7 +83,7 @@ export function createSubscriptionKeeper(options: SubscriptionKeeperOptions) {
       const control = await connect()
       const outcome = await (manages ? control.upsert(task) : control.check(task))
       wasPermitted = outcome.action !== 'notPermitted'
-      if (outcome.action === 'created') record.missed()
+      if (outcome.action === 'created') record.foundMissing()
       record.provisioned('wroteAt' in outcome ? outcome.wroteAt : undefined)
       if (outcome.action === 'found') record.found(outcome.problem)
     } catch (error) {
@@ -107,7 +107,7 @@ export function createSubscriptionKeeper(options: SubscriptionKeeperOptions) {
         if (!isBelieved) return false
         const then = manages ? 'creating it again' : 'waiting until somebody creates it'
         logger.warn(`the event subscription is missing; ${then}`)
-        record.missed()
+        record.foundMissing()
         record.failed('it was deleted', { isMissing: !manages })
         return true
       }
@@ -132,7 +132,7 @@ export function createSubscriptionKeeper(options: SubscriptionKeeperOptions) {
   function lostWithResource(): void {
     const why = 'the resource that it belongs to does not exist'
     if (record.current().state === 'provisioned') logger.warn(`the event subscription is missing: ${why}`)
-    record.missed()
+    record.foundMissing()
     record.failed(why, { isMissing: !manages })
   }
 
@@ -144,15 +144,15 @@ export function createSubscriptionKeeper(options: SubscriptionKeeperOptions) {
     /**
      * To be called once. The event subscription is watched afterwards; with the patience `timeout` not where this rejects.
      *
-     * @param after the end of the upkeep of the former side, which is awaited: else a write of it that is under way would be overlooked.
+     * @param formerUpkeep the end of the upkeep of the former side, which is awaited: else a write of it that is under way would be overlooked.
      *   Must not reject. The next side is ready at once, since it goes on accepting the credential of the former side
      */
-    bringUp(patience: 'timeout' | 'forever', signal?: AbortSignal, after?: Promise<void>): Promise<void> {
-      if (after) record.follows()
+    bringUp(patience: 'timeout' | 'forever', signal?: AbortSignal, formerUpkeep?: Promise<void>): Promise<void> {
+      if (formerUpkeep) record.replacesFormer()
       else record.startWaiting()
       const either = signal ? AbortSignal.any([signal, closing.signal]) : closing.signal
       const up = (async () => {
-        await after
+        await formerUpkeep
         await provision(patience, either)
       })()
       // In the background somebody may correct the cause of a failure that does not pass by itself.

@@ -78,7 +78,7 @@ export function createStateRecord({ logger, clock, addsCredential, manages }: St
      */
     carriesOursSince: () => carriesOursSince,
     /** A read found it missing. */
-    missed(): void {
+    foundMissing(): void {
       if (state.state === 'provisioned') timesDeleted++
       delivers = false
     },
@@ -92,7 +92,7 @@ export function createStateRecord({ logger, clock, addsCredential, manages }: St
       return isReady || (lacksCredential ? waitedMs >= maxWaitMs : hasFailed || waitedMs >= firstLookMs)
     },
     /** Deliveries by the present settings are taken, too: there is nothing to wait for. */
-    follows(): void {
+    replacesFormer(): void {
       isReady = true
     },
     startWaiting(): void {

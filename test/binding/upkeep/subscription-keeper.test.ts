@@ -81,7 +81,7 @@ it('is ready half a minute after its start, whatever ARM answers', async () => {
   expect(keeper.isReady()).toBe(false)
   keeper.bringUp('forever').catch(() => {})
   await settle()
-  asked[0]?.how.onLook?.({ delivers: true, lacksCredential: true, isDown: false })
+  asked[0]?.how.onLook?.({ delivers: true, lacksCredential: true })
   time.advance(29_999)
   expect(keeper.isReady()).toBe(false)
   time.advance(1)
@@ -102,7 +102,7 @@ it('is ready five seconds after its start where nothing is known, or with the fi
   const error = new BindingError('TIMEOUT', { what: 'no answer from ARM' })
   second.asked[0]?.how.onAttempt?.({ attempt: 1, error, retryInMs: 1, isMissing: false })
   expect(second.keeper.isReady()).toBe(true)
-  second.asked[0]?.how.onLook?.({ delivers: true, lacksCredential: true, isDown: false })
+  second.asked[0]?.how.onLook?.({ delivers: true, lacksCredential: true })
   expect(second.keeper.isReady()).toBe(false)
   second.asked[0]?.how.onAnswer?.(true)
   expect(second.keeper.isReady()).toBe(false)
@@ -181,7 +181,7 @@ it('stays ready once it was', async () => {
   await settle()
   asked[0]?.how.onLook?.({ delivers: true, lacksCredential: false })
   expect(keeper.isReady()).toBe(true)
-  asked[0]?.how.onLook?.({ delivers: true, lacksCredential: true, isDown: false })
+  asked[0]?.how.onLook?.({ delivers: true, lacksCredential: true })
   expect(keeper.isReady()).toBe(true)
 })
 
@@ -354,22 +354,22 @@ describe('the watch', () => {
     expect(asked).toHaveLength(3)
   })
 
-  it.each<SubscriptionFinding>([{ kind: 'intact' }, { kind: 'changed', problem: 'its provisioning state is Failed' }])(
-    'tries an upsert that failed once more, where it is $kind',
-    async (finding) => {
-      const { asked, found, keeper, bringUp, end, look, settle } = open()
-      await bringUp()
-      found.next = finding
-      keeper.repair()
-      await settle()
-      asked[1]?.end.reject(new BindingError('TIMEOUT', { what: 'no answer' }))
-      await settle()
-      await look()
-      expect(asked).toHaveLength(3)
-      await end({ action: 'kept' })
-      expect(keeper.state()).toMatchObject({ state: 'provisioned' })
-    },
-  )
+  it.each<SubscriptionFinding>([
+    { kind: 'intact' },
+    { kind: 'changed', problem: 'its provisioning state is Failed', lacksCredential: false, isDown: true },
+  ])('tries an upsert that failed once more, where it is $kind', async (finding) => {
+    const { asked, found, keeper, bringUp, end, look, settle } = open()
+    await bringUp()
+    found.next = finding
+    keeper.repair()
+    await settle()
+    asked[1]?.end.reject(new BindingError('TIMEOUT', { what: 'no answer' }))
+    await settle()
+    await look()
+    expect(asked).toHaveLength(3)
+    await end({ action: 'kept' })
+    expect(keeper.state()).toMatchObject({ state: 'provisioned' })
+  })
 
   it('says that no event comes where the resource itself is gone, counts it once, and comes back with it', async () => {
     const { found, log, keeper, bringUp, end, look } = open()

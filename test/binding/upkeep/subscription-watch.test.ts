@@ -147,7 +147,7 @@ async function openPullSide(options: { readonly roleAt: 'all' | 'namespace' | 'n
   if (options.roleAt === 'all') emulator.assignRole(clientId, role)
   const { pull } = parseMetadata({
     ...{ deliveryMode: 'pull', tenantId, clientId, clientSecret, namespaceTopic, namespaceEndpoint },
-    ...{ eventSubscriptionName: 'app', includedEventTypes: 'order.placed' },
+    ...{ eventSubscriptionName: 'app', includedEventTypes: 'order.placed', lockDuration: '60s' },
     ...(options.forwards && { scope: emulator.topic('orders').id }),
   })
   if (!pull) throw new Error('no pull side')
