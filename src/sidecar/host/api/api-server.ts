@@ -16,7 +16,7 @@ export interface ApiAnswer {
 }
 
 /** Answers a request. Where it rejects, the connection is cut. */
-export type Answerer = (request: IncomingMessage, response: ServerResponse) => Promise<ApiAnswer>
+export type Answerer = (request: IncomingMessage) => Promise<ApiAnswer>
 
 export type ApiServer = ReturnType<typeof createApiServer>
 
@@ -29,7 +29,7 @@ export function createApiServer(answer: Answerer) {
   const closers: (() => Promise<void>)[] = []
 
   async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { status, headers = {}, body } = await answer(request, response)
+    const { status, headers = {}, body } = await answer(request)
     response.statusCode = status
     response.setHeaders(new Map(Object.entries(headers)))
     // Head and body at once: so Node knows the length.
@@ -40,6 +40,8 @@ export function createApiServer(answer: Answerer) {
     const server = createServer({ requestTimeout, keepAliveTimeout }, (request, response) => {
       inBackground(respond(request, response), () => response.destroy())
     })
+    // A client may send many requests at once, each of which listens to the end of its connection.
+    server.on('connection', (socket) => socket.setMaxListeners(0))
     closers.push(closable(server).close)
     server.listen({ host, port })
     await once(server, 'listening')

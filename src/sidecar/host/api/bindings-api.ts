@@ -1,5 +1,5 @@
 /** Dapr's HTTP API of `run`: its routes and its errors. */
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import { z } from 'zod'
 import type { Secret } from '../../../core/secret.ts'
 import { readTraceContext } from '../../../core/telemetry.ts'
@@ -60,9 +60,9 @@ const invokeRequest = z.object({
 
 /** Dapr's HTTP API as far as bindings need it: bindings, health, metadata and shutdown. Does not listen yet. */
 export function createBindingsApi(options: BindingsApiOptions): ApiServer {
-  return createApiServer(async (request, response) => {
+  return createApiServer(async (request) => {
     try {
-      return refuse(request, options) ?? (await answer(request, response, options))
+      return refuse(request, options) ?? (await answer(request, options))
     } catch {
       return failure(500, 'ERR_INTERNAL', 'the request could not be handled')
     }
@@ -89,11 +89,7 @@ function refusalOf(request: BrowserRequest, { token, listeningOn }: BindingsApiO
   return 'the Host header does not name this machine: use localhost or an IP address, or set DAPR_API_TOKEN'
 }
 
-async function answer(
-  request: IncomingMessage,
-  response: ServerResponse,
-  options: BindingsApiOptions,
-): Promise<ApiAnswer> {
+async function answer(request: IncomingMessage, options: BindingsApiOptions): Promise<ApiAnswer> {
   const { method, url = '' } = request
   const [path = '', query = ''] = url.split('?', 2)
   const [, group, escaped = ''] = /^\/v1\.0\/(bindings|metadata)\/([^/]*)$/.exec(path) ?? []
@@ -102,7 +98,7 @@ async function answer(
   switch (`${method} ${group === undefined ? path : `/v1.0/${group}/*`}`) {
     case 'POST /v1.0/bindings/*':
     case 'PUT /v1.0/bindings/*':
-      return invoke(name, request, response, options)
+      return invoke(name, request, options)
     case 'GET /v1.0/healthz':
       return health(new URLSearchParams(query).get('appid'), options)
     case 'GET /v1.0/healthz/outbound':
@@ -114,8 +110,8 @@ async function answer(
     case 'PUT /v1.0/metadata/*':
       return extend(name, request, options.extended)
     case 'POST /v1.0/shutdown':
-      // On close, so that a caller that disconnects early shuts down as well.
-      response.once('close', options.onShutdown)
+      // The end of the process lets the answer out first.
+      setImmediate(options.onShutdown)
       return done
     default: {
       const speaks = "it speaks Dapr's bindings, health and metadata API; for more run daprd"
@@ -133,12 +129,7 @@ function nameOf(escaped: string): string | ApiAnswer {
   }
 }
 
-async function invoke(
-  name: string,
-  request: IncomingMessage,
-  response: ServerResponse,
-  { callOutput }: BindingsApiOptions,
-): Promise<ApiAnswer> {
+async function invoke(name: string, request: IncomingMessage, { callOutput }: BindingsApiOptions): Promise<ApiAnswer> {
   // Like Dapr, ignores the content type: every body is JSON.
   const bytes = await bodyOf(request, bodyLimit)
   if (!bytes) return tooLarge
@@ -148,7 +139,7 @@ async function invoke(
   // Dapr hands the caller's trace on to the component in the same way.
   const given = { ...metadata, ...readTraceContext(request.headers) }
   try {
-    const answer = await whileAwaited(response, 'close', (signal) =>
+    const answer = await whileAwaited(request.socket, 'close', (signal) =>
       callOutput({ name, operation, data, metadata: given, signal }),
     )
     return json(200, '', answerHeaders(answer.metadata))

@@ -189,12 +189,19 @@ it('goes on after a connection that the system could not hand over', async () =>
   expect((await fetch(`${url}/v1.0/healthz`)).status).toBe(204)
 })
 
-it('shuts down for a caller that does not wait for the answer', async () => {
+it.each([
+  { name: 'does not wait for the answer', before: '' },
+  {
+    name: 'asks for it behind another call, and waits for neither',
+    before:
+      'POST /v1.0/bindings/orders HTTP/1.1\r\nhost: localhost\r\ncontent-length: 22\r\n\r\n{"operation":"create"}',
+  },
+])('shuts down for a caller that $name', async ({ before }) => {
   const down = Promise.withResolvers<void>()
-  const api = await openApi({ onShutdown: down.resolve })
+  const api = await openApi({ onShutdown: down.resolve, callOutput: () => new Promise(() => {}) })
   const { port, hostname } = new URL(await api.listen({ host: '127.0.0.1', port: 0 }))
   const caller = connect(Number(port), hostname).on('error', () => {})
-  const request = 'POST /v1.0/shutdown HTTP/1.1\r\nhost: localhost\r\ncontent-length: 0\r\n\r\n'
+  const request = `${before}POST /v1.0/shutdown HTTP/1.1\r\nhost: localhost\r\ncontent-length: 0\r\n\r\n`
   caller.write(request, () => caller.resetAndDestroy())
   await down.promise
 })
