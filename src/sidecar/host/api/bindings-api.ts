@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import { z } from 'zod'
 import type { Secret } from '../../../core/secret.ts'
 import { readTraceContext } from '../../../core/telemetry.ts'
+import { noRoom } from '../../../listener/request.ts'
 import { maxMetadataNames } from '../../../publisher/payload.ts'
 import { type BrowserRequest, isForeignFetch, isOwnHost, isOwnOrigin } from '../../../support/net/hosts.ts'
 import { isRecord, memberTexts, readJson } from '../../../support/text/json-text.ts'
@@ -132,7 +133,7 @@ function nameOf(escaped: string): string | ApiAnswer {
 async function invoke(name: string, request: IncomingMessage, { callOutput }: BindingsApiOptions): Promise<ApiAnswer> {
   // Like Dapr, ignores the content type: every body is JSON.
   const bytes = await bodyOf(request, bodyLimit)
-  if (!bytes) return tooLarge
+  if (!Buffer.isBuffer(bytes)) return unread(bytes)
   const body = parseInvoke(bytes)
   if ('fault' in body) return malformed(body.fault)
   const { operation, data, metadata } = body
@@ -158,7 +159,7 @@ function health(asked: string | null, { appId, notReady }: BindingsApiOptions): 
 
 async function extend(key: string, request: IncomingMessage, extended: Map<string, string>): Promise<ApiAnswer> {
   const body = await bodyOf(request, bodyLimit)
-  if (!body) return tooLarge
+  if (!Buffer.isBuffer(body)) return unread(body)
   const value = body.toString()
   if (extended.size >= maxExtendedKeys && !extended.has(key)) return malformed(`over ${maxExtendedKeys} keys`)
   if (value.length > maxExtendedLength) return malformed(`over ${maxExtendedLength} characters`)
@@ -182,9 +183,13 @@ const malformed = (why: string): ApiAnswer =>
   failure(400, 'ERR_MALFORMED_REQUEST', `failed deserializing HTTP body: ${why}`)
 
 /** The rest of the body is not read, so no further request can come on this connection. */
-const tooLarge: ApiAnswer = json(400, malformed(`the body is over ${bodyLimit} bytes`).body ?? '', {
-  connection: 'close',
-})
+function unread(why: typeof noRoom | undefined): ApiAnswer {
+  const { status, headers, body } =
+    why === noRoom
+      ? failure(503, 'ERR_OVERLOADED', 'too many requests whose bodies are not there yet: try again')
+      : malformed(`the body is over ${bodyLimit} bytes`)
+  return { status, headers: { ...headers, connection: 'close' }, ...(body !== undefined && { body }) }
+}
 
 function parseInvoke(body: Buffer): z.infer<typeof invokeRequest> | { readonly fault: string } {
   const text = new TextDecoder().decode(body)
