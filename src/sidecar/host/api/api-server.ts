@@ -76,8 +76,9 @@ export function createApiServer(answer: Answerer) {
   }
 }
 
+/** As the host of a URL. No client can use the address that stands for all of them. */
 function reachable({ address, family }: AddressInfo): string {
-  if (family === 'IPv6') return `[${address}]`
+  if (family === 'IPv6') return isEveryAddress(address) ? '[::1]' : `[${address}]`
   return isEveryAddress(address) ? '127.0.0.1' : address
 }
 

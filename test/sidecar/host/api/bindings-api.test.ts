@@ -181,6 +181,18 @@ it.each([
   expect([answer.statusCode, answer.body]).toEqual([status, body])
 })
 
+it.each([
+  { host: '127.0.0.1', shown: '127.0.0.1' },
+  { host: '0.0.0.0', shown: '127.0.0.1' },
+  { host: '::1', shown: '[::1]' },
+  { host: '::', shown: '[::1]' },
+])('shows a URL that a client can use where it listens on $host', async ({ host, shown }) => {
+  const api = await openApi({ listeningOn: host })
+  const url = await api.listen({ host, port: 0 })
+  expect(url.replace(/:\d+$/, '')).toBe(`http://${shown}`)
+  expect((await fetch(`${url}/v1.0/healthz`)).status).toBe(204)
+})
+
 it('bounds its connections', async () => {
   const api = await openApi()
   const { servers } = await listeningServers(() => api.listen({ host: 'localhost', port: 0 }))
