@@ -5,7 +5,7 @@ import type { Secret } from '../../../core/secret.ts'
 import { readTraceContext } from '../../../core/telemetry.ts'
 import { noRoom } from '../../../listener/request.ts'
 import { maxMetadataNames } from '../../../publisher/payload.ts'
-import { type BrowserRequest, isForeignFetch, isOwnHost, isOwnOrigin } from '../../../support/net/hosts.ts'
+import { type BrowserRequest, isForeignPage, isOwnHost } from '../../../support/net/hosts.ts'
 import { isRecord, memberTexts, readJson } from '../../../support/text/json-text.ts'
 import { isSameText } from '../../../support/text/text.ts'
 import { tooManyNames, whileAwaited } from '../../shared/invoke.ts'
@@ -82,9 +82,7 @@ function refuse({ headers, url = '' }: IncomingMessage, options: BindingsApiOpti
 
 /** A page in a browser on this machine must not publish, read or shut down. Undefined: no page makes this request. */
 function refusalOf(request: BrowserRequest, { token, listeningOn }: BindingsApiOptions): string | undefined {
-  if (isForeignFetch(request) || (request.headers.origin !== undefined && !isOwnOrigin(request))) {
-    return 'requests of web pages are refused'
-  }
+  if (isForeignPage(request)) return 'requests of web pages are refused'
   // No page knows the token, so with one the host may have any name.
   if (token || isOwnHost(request, listeningOn)) return undefined
   return 'the Host header does not name this machine: use localhost or an IP address, or set DAPR_API_TOKEN'
