@@ -1,7 +1,7 @@
 /** The publisher: takes calls of `create`, and ends each with a receipt or an error. */
 import { randomUUID } from 'node:crypto'
 import type { Endpoints } from '../core/endpoints.ts'
-import { BindingError, type PublishDetails } from '../core/errors.ts'
+import { BindingError } from '../core/errors.ts'
 import { createQuietLog, type Logger } from '../core/logger.ts'
 import { isNamespaceTopic } from '../metadata/fields/addresses.ts'
 import type { OutputMetadata } from '../metadata/typed/metadata.ts'
@@ -19,8 +19,8 @@ import {
   type PublishCall,
   type PublishReceipt,
 } from './queue.ts'
-import { explainRejection, type FailedSend } from './rejection.ts'
-import { createSender, failureInTime } from './sender.ts'
+import { explainRejection, type FailedSend, inDoubt } from './rejection.ts'
+import { createSender, failureNow, isInDoubt } from './sender.ts'
 import { type CallTrace, createPublishTracing } from './telemetry.ts'
 import { createTopicClient, publishUrl, type TopicClientOptions } from './topic.ts'
 
@@ -55,7 +55,7 @@ export function createPublisher(options: PublisherOptions) {
   const limits: PublisherLimits = { ...bounds, publishTimeoutMs: output.publishTimeoutMs, ...options.limits }
   const url = publishUrl(output.topicEndpoint)
   const explain = (call: PublishCall, { answer, attempts }: FailedSend) =>
-    explainRejection(answer, { output, attempts, sent: call.schema, ...idsOf(call) })
+    explainRejection(answer, { output, attempts, sent: call.schema, isInDoubt: call.isInDoubt, ...idsOf(call) })
   const client = createTopicClient({ output, credential, endpoints, clock })
   const closing = new AbortController()
   const room = createQueueRoom(limits)
@@ -76,18 +76,14 @@ export function createPublisher(options: PublisherOptions) {
 
   const onDeadline = (call: PublishCall) => {
     queue.remove(call)
-    const waited = {
-      answer: { kind: 'unreachable', reason: `no answer in ${limits.publishTimeoutMs} ms`, permanent: false },
-      attempts: 1,
-    } as const
-    call.reject(explain(call, failureInTime(call) ?? waited))
+    call.reject(explain(call, failureNow(call, limits.publishTimeoutMs)))
   }
   const flush = async () => {
     await within(clock, limits.closeTimeoutMs, queue.idle())
     const open = queue.open()
     if (open.length > 0)
       logger.warn('closed before all events were published', { calls: open.length, events: room.held().events })
-    for (const call of open) call.reject(closedError(idsOf(call)))
+    for (const call of open) call.reject(closedError(call))
     closing.abort()
     client.close()
     await queue.idle()
@@ -165,12 +161,17 @@ export function createPublisher(options: PublisherOptions) {
   }
 }
 
-const closedError = (details?: PublishDetails) =>
-  new BindingError('CLOSED', {
-    what: details ? 'the publisher closed before the events were published' : 'the publisher is closed',
-    fix: 'publish through a new one',
-    details,
-  })
+/** @param call one that is open still */
+function closedError(call?: PublishCall): BindingError {
+  const fix = 'publish through a new one'
+  if (!call) return new BindingError('CLOSED', { what: 'the publisher is closed', fix })
+  const details = idsOf(call)
+  if (isInDoubt(call)) {
+    const what = 'the publisher closed before the topic had answered'
+    return new BindingError('CLOSED', { what, fix: fix + inDoubt, details })
+  }
+  return new BindingError('CLOSED', { what: 'the publisher closed before the events were published', fix, details })
+}
 
 /** The bounds of a publisher; each may be narrowed. */
 export type PublisherLimits = Readonly<Record<keyof typeof publisherDefaults, number>>

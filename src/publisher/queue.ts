@@ -32,6 +32,8 @@ export interface PublishCall {
   /** The attempt under way, by its number. */
   attempt: { readonly number: number; readonly sent: SentRequest } | undefined
   lastFailure: FailedSend | undefined
+  /** An attempt that failed may have been accepted. */
+  isInDoubt: boolean
   /** Resolved, rejected or aborted: its events are not sent again. */
   readonly settled: boolean
   resolve(): void
@@ -75,6 +77,7 @@ export function createCall(options: PublishCallOptions): PublishCall {
     done: { requests: 0, requestIds: [] },
     attempt: undefined,
     lastFailure: undefined,
+    isInDoubt: false,
     // A getter would cost a tenth of the processor time of a create: V8 then gives each call a class of its own, and keeps the call.
     settled: false,
     resolve() {

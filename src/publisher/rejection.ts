@@ -27,8 +27,8 @@ export type FailedRequest =
       readonly permanent: boolean
       /** The host name does not exist in DNS. */
       readonly noSuchHost?: boolean
-      /** No connection came about, so the topic has not got the events. */
-      readonly notSent?: boolean
+      /** The topic has not got the events. */
+      readonly notSent: boolean
     }
   /** There was no token to send. */
   | {
@@ -49,6 +49,10 @@ export interface FailedSend {
   readonly attempts: number
 }
 
+/** Whether the topic may have accepted the events of a request that failed so. */
+export const mayBeAccepted = (answer: FailedRequest): boolean =>
+  answer.kind === 'unfinished' || (answer.kind === 'unreachable' && !answer.notSent)
+
 /** Decides what follows from a failure (pure): `split` halves a joint request and fails a single call. */
 export function decideRetry(answer: FailedRequest): 'retry' | 'split' | 'give up' {
   if (answer.kind === 'unfinished') return 'retry'
@@ -64,14 +68,19 @@ export interface RejectionContext extends TopicRefusalContext {
   readonly ids: readonly string[]
   readonly published: readonly string[]
   readonly attempts: number
+  /** An attempt before may have been accepted. @default false */
+  readonly isInDoubt?: boolean
 }
+
+/** For an error, behind what to do about it. */
+export const inDoubt = '; the topic may have accepted the events already'
 
 /**
  * The error of a call whose events Event Grid did not take (pure). `details`: `status`, `requestId`, `attempts`, `ids` of the events
  * not published, `published` for those that were. The SDK's own error is no `cause`, since it holds the request with its key.
  */
 export function explainRejection(failure: FailedRequest, context: RejectionContext): BindingError {
-  const { ids, published, attempts, output } = context
+  const { ids, published, attempts, output, isInDoubt } = context
   const { host } = new URL(output.topicEndpoint)
   const { code, what, fix } = explain(failure, context)
   const partly =
@@ -80,7 +89,10 @@ export function explainRejection(failure: FailedRequest, context: RejectionConte
   const requestId = 'requestId' in failure ? failure.requestId : undefined
   const answered = { ...(status !== undefined && { status }), ...(requestId !== undefined && { requestId }) }
   const details = { ...answered, attempts, ids, published }
-  return new BindingError(code, { what: `the topic at ${host} ${what}${partly}`, fix, details })
+  // `unfinished` says so itself; the remedy of a refusal may end with a line to paste.
+  const isTold = failure.kind === 'unfinished' || code !== 'PUBLISH_UNAVAILABLE'
+  const more = !isTold && (isInDoubt || mayBeAccepted(failure)) ? inDoubt : ''
+  return new BindingError(code, { what: `the topic at ${host} ${what}${partly}`, fix: fix + more, details })
 }
 
 interface Explanation {
@@ -103,10 +115,7 @@ function explain(failure: FailedRequest, context: RejectionContext): Explanation
       return {
         code: 'PUBLISH_UNAVAILABLE',
         what: `can't be reached: ${failure.reason}${after}`,
-        fix:
-          failure.fix ??
-          'check topicEndpoint and the network, then publish again' +
-            (failure.notSent ? '' : '; the topic may have accepted the events already'),
+        fix: failure.fix ?? 'check topicEndpoint and the network, then publish again',
       }
     case 'unfinished':
       return {
@@ -132,10 +141,17 @@ function usualAnswer(status: number): string {
   return status === 200 ? ', which is not an answer of Event Grid' : ', where Event Grid answers 200'
 }
 
-/** @param status that of an answer that began, and did not end */
+/** How far a request came. */
+export interface Progress {
+  /** The topic may have all of it. */
+  readonly isSent: boolean
+  /** The status of an answer that has begun; `undefined` before that, and once the answer has ended. */
+  readonly begun: number | undefined
+}
+
 export function readNoAnswer(
   error: unknown,
-  status: number | undefined,
+  progress: Progress,
   url: string,
   clean: (text: string) => string,
 ): FailedRequest {
@@ -144,7 +160,7 @@ export function readNoAnswer(
   const code = isRestError(error) ? error.code : undefined
   const said = error instanceof Error ? clean(error.message) || error.name : 'unknown'
   const reason = code && !said.includes(code) ? `${code} ${said}` : said
-  if (status !== undefined) return unanswered(status, reason)
+  if (progress.begun !== undefined) return unanswered(progress, reason)
   const noSuchHost = code === 'ENOTFOUND'
   const lasting = certificateRemedy(code, url)
   return {
@@ -153,19 +169,15 @@ export function readNoAnswer(
     fix: noSuchHost ? noSuchHostRemedy : (lasting ?? silenceRemedy(code, url)),
     permanent: !isRestError(error) || lasting !== undefined,
     noSuchHost,
-    notSent: isBeforeRequest(code, said),
+    notSent: !progress.isSent,
   }
 }
 
-/** Codes of a connection that did not come about. Node gives a connection that ends in the TLS handshake no code of its own. */
-const isBeforeRequest = (code: string | undefined, said: string): boolean =>
-  /^(ENOTFOUND|EAI_\w+|ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|EPROTO|ERR_SSL_\w+|ERR_TLS_\w+)$/.test(code ?? '') ||
-  certificateRemedy(code) !== undefined ||
-  said.includes('before secure TLS connection was established')
-
-/** @param status that of an answer that began */
-export const unanswered = (status: number | undefined, reason: string): FailedRequest =>
-  status === undefined ? { kind: 'unreachable', reason, permanent: false } : { kind: 'unfinished', status, reason }
+/** A request without an answer, or without the end of it. */
+export const unanswered = ({ begun, isSent }: Progress, reason: string): FailedRequest =>
+  begun === undefined
+    ? { kind: 'unreachable', reason, permanent: false, notSent: !isSent }
+    : { kind: 'unfinished', status: begun, reason }
 
 /** A proxy of the environment is looked up in place of the topic. */
 const noSuchHostRemedy = 'check the host name of topicEndpoint, and that of a proxy (HTTPS_PROXY)'

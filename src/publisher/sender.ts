@@ -5,7 +5,7 @@ import { pause, type SteadyClock } from '../support/time/clock.ts'
 import { retryPause } from '../support/work/work.ts'
 import type { WireEvent } from './events.ts'
 import type { PublishCall, SendOutcome } from './queue.ts'
-import { decideRetry, type FailedSend, type TopicAnswer } from './rejection.ts'
+import { decideRetry, type FailedSend, mayBeAccepted, type TopicAnswer } from './rejection.ts'
 import type { PublishTracing } from './telemetry.ts'
 import type { TopicClient } from './topic.ts'
 
@@ -47,6 +47,7 @@ export function createSender(options: SenderOptions) {
     lastFailure = undefined
     for (const call of calls) {
       call.lastFailure = undefined
+      call.isInDoubt = false
       call.done.requests += 1
       if (requestId !== undefined) call.done.requestIds.push(requestId)
       if (call.done.requests === call.requests.length) call.resolve()
@@ -56,7 +57,10 @@ export function createSender(options: SenderOptions) {
   /** Decides what follows from a failure; rejects the calls that gain nothing by another attempt. */
   function failed(calls: readonly PublishCall[], first: PublishCall, failure: FailedSend): AttemptOutcome {
     const { answer, attempts } = failure
-    for (const call of calls) call.lastFailure = failure
+    for (const call of calls) {
+      call.lastFailure = failure
+      call.isInDoubt ||= mayBeAccepted(answer)
+    }
     const verdict = decideRetry(answer)
     const fields = logFields(calls, answer)
     if (verdict === 'split' && calls.length > 1) {
@@ -112,12 +116,20 @@ export function createSender(options: SenderOptions) {
   }
 }
 
-/** Why a call fails whose time is over, by what is known now. */
-export function failureInTime({ attempt, lastFailure }: PublishCall): FailedSend | undefined {
-  if (attempt?.sent.begun() !== 200) return lastFailure
-  const answer = { kind: 'unfinished', status: 200, reason: 'no answer in time' } as const
-  return { answer, attempts: attempt.number }
+/** Why a call fails that ends now: its attempt under way, where that was sent; else the last one that failed. */
+export function failureNow({ attempt, lastFailure }: PublishCall, waitedMs: number): FailedSend {
+  if (attempt) {
+    const answer = attempt.sent.unanswered(`no answer in ${waitedMs} ms`)
+    if (mayBeAccepted(answer) || !lastFailure) return { answer, attempts: attempt.number }
+  }
+  if (lastFailure) return lastFailure
+  const reason = `nothing was sent in ${waitedMs} ms, as earlier requests were not done`
+  return { answer: { kind: 'unreachable', reason, permanent: false, notSent: true }, attempts: 0 }
 }
+
+/** Whether the topic may have accepted, or may still accept, the events of a call that ends now. */
+export const isInDoubt = ({ attempt, isInDoubt }: PublishCall): boolean =>
+  isInDoubt || (attempt !== undefined && mayBeAccepted(attempt.sent.unanswered('')))
 
 const nextEvents = ({ requests, done }: PublishCall): readonly WireEvent[] => requests[done.requests] ?? []
 

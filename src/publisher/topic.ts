@@ -24,7 +24,7 @@ import { isRecord, readJson } from '../support/text/json-text.ts'
 import { cut } from '../support/text/text.ts'
 import type { SteadyClock } from '../support/time/clock.ts'
 import type { WireEvent } from './events.ts'
-import { readNoAnswer, type TopicAnswer, unanswered } from './rejection.ts'
+import { type FailedRequest, readNoAnswer, type TopicAnswer, unanswered } from './rejection.ts'
 
 export type TopicClient = ReturnType<typeof createTopicClient>
 
@@ -40,8 +40,8 @@ export interface TopicClientOptions {
 export interface SentRequest {
   /** Never rejects: failures are answers too. */
   readonly answer: Promise<TopicAnswer>
-  /** The status of an answer that has begun; `undefined` before that, and once the answer has ended. */
-  begun(): number | undefined
+  /** Its failure where nobody waits any longer for its answer, by what is known now. */
+  unanswered(reason: string): FailedRequest
 }
 
 /** The most bytes of an answer that are read. Event Grid's errors have a few hundred. */
@@ -105,9 +105,9 @@ export function createTopicClient({ output, credential, endpoints, clock }: Topi
     }
     try {
       await sendings.run(sending, () => client.send([], { onResponse }))
-      return response ? readAnswer(response, clean, clock.now()) : unanswered(undefined, 'no answer')
+      return response ? readAnswer(response, clean, clock.now()) : unanswered(sending, 'no answer')
     } catch (error) {
-      return readNoAnswer(error, sending.begun, href, clean)
+      return readNoAnswer(error, sending, href, clean)
     }
   }
 
@@ -119,6 +119,7 @@ export function createTopicClient({ output, credential, endpoints, clock }: Topi
         body: bodyOf(events),
         contentType,
         outgoing: undefined,
+        isSent: false,
         begun: undefined,
         isOver: false,
       }
@@ -131,13 +132,13 @@ export function createTopicClient({ output, credential, endpoints, clock }: Topi
       // A token that is still asked for does not hold up the answer.
       const giveUp = () => {
         sending.isOver = true
-        end(unanswered(sending.begun, 'no answer in time'))
+        end(unanswered(sending, 'no answer in time'))
         sending.outgoing?.destroy()
       }
       const cancel = clock.setTimer(ms, giveUp)
       open.add(giveUp)
       void publish(sending).then(end)
-      return { answer: promise, begun: () => sending.begun }
+      return { answer: promise, unanswered: (reason) => unanswered(sending, reason) }
     },
     /** Ends the requests that are under way, and the connections. */
     close() {
@@ -171,6 +172,8 @@ interface Sending {
   readonly body: string | Buffer
   readonly contentType: string
   outgoing: ClientRequest | undefined
+  /** All of it has left this process. */
+  isSent: boolean
   /** The status of an answer that has begun and not ended. */
   begun: number | undefined
   /** Nobody waits for it any more: it is not sent. */
@@ -223,6 +226,11 @@ function createSendingClient(): HttpClient {
           ...requestOverrides,
         })
         sending.outgoing = outgoing
+        // The request before, which had a refused token, was not accepted.
+        sending.isSent = false
+        outgoing.on('finish', () => {
+          sending.isSent = true
+        })
         const answer = (incoming: IncomingMessage) => {
           sending.begun = incoming.statusCode
           const read = (body: Buffer) => {

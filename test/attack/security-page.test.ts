@@ -72,6 +72,8 @@ const bounds = {
     constant('sidecar/pluggable/instances.ts', 'maxUninitialized'),
   ),
   'a request to the HTTP API of `run`': bytes(constant('sidecar/host/api/bindings-api.ts', 'bodyLimit')),
+  'all unfinished requests to it': bytes(constant('sidecar/host/api/api-server.ts', 'maxUnfinishedBytes')),
+  'connections to each address of it': count(constant('sidecar/host/api/api-server.ts', 'maxConnections')),
   'a message to the gRPC API of `run`': bytes(constant('sidecar/host/api/grpc-api.ts', 'maxMessageBytes')),
 }
 

@@ -88,7 +88,7 @@ describe('a call that was not published', () => {
   const output = { topicEndpoint, authentication, topicSchema: 'auto' } as const
   const noToken = { kind: 'no-token', reason: 'it is away', fix: undefined, retryAfterMs: undefined } as const
   const refused = { ...noToken, permanent: true, fix: 'mend it' }
-  const lost = { kind: 'unreachable', reason: 'ECONNRESET', permanent: false } as const
+  const lost = { kind: 'unreachable', reason: 'ECONNRESET', permanent: false, notSent: false } as const
   const unfinished = { kind: 'unfinished', status: 200, reason: 'no answer in time' } as const
   const answered = { kind: 'answered', message: '', requestId: undefined, retryAfterMs: undefined } as const
   const busy = { ...answered, status: 503, isForeign: false, message: 'busy' }
@@ -106,7 +106,13 @@ describe('a call that was not published', () => {
       "can't be reached: ECONNRESET",
       /^check topicEndpoint.*may have accepted the events already$/,
     ],
-    [{ ...lost, fix: 'mend it' }, 3, unavailable, "can't be reached: ECONNRESET (after 3 attempts)", /^mend it$/],
+    [
+      { ...lost, fix: 'mend it', notSent: true },
+      3,
+      unavailable,
+      "can't be reached: ECONNRESET (after 3 attempts)",
+      /^mend it$/,
+    ],
     [
       unfinished,
       2,

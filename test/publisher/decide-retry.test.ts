@@ -7,7 +7,7 @@ const answered = (status: number, foreign = false) => {
   const nothing = { message: '', requestId: undefined, retryAfterMs: undefined }
   return { kind: 'answered', status, isForeign: foreign, ...nothing } as const
 }
-const unreachable = (permanent: boolean) => ({ kind: 'unreachable', reason: '', permanent }) as const
+const unreachable = (permanent: boolean) => ({ kind: 'unreachable', notSent: false, reason: '', permanent }) as const
 const noToken = (permanent: boolean) =>
   ({ kind: 'no-token', reason: '', fix: undefined, permanent, retryAfterMs: undefined }) as const
 

@@ -39,18 +39,20 @@ export class ComponentSet {
 
   async start(loaded: Loaded): Promise<void> {
     this.#leaveOut(loaded.leftOut)
-    for (const one of loaded.components.values()) {
-      try {
-        await this.#open(one)
-      } catch (error) {
-        if (one.component.ignoreErrors) {
-          this.#leaveOut([[one.component.name, shownMessage(error)]])
-          continue
-        }
-        const logger = this.#options.loggerOf(one.component.name)
-        logger.error('could not be started')
-        throw error
-      }
+    const components = [...loaded.components.values()]
+    // A handler of one component may publish through another: every output opens before an input does.
+    for (const one of components) await this.#orEnd(one, () => this.#openOutput(one))
+    for (const one of components) await this.#orEnd(one, () => this.#open(one))
+  }
+
+  /** @throws why it failed, unless the component may fail */
+  async #orEnd({ component: { name, ignoreErrors } }: LoadedComponent, work: () => Promise<void>): Promise<void> {
+    try {
+      await work()
+    } catch (error) {
+      if (ignoreErrors) return this.#leaveOut([[name, shownMessage(error)]])
+      this.#options.loggerOf(name).error('could not be started')
+      throw error
     }
   }
 
@@ -86,21 +88,39 @@ export class ComponentSet {
     return [...this.#running.values()]
   }
 
-  async #open(loaded: LoadedComponent): Promise<void> {
+  /** Starts a new component: its output side takes calls. */
+  async #openOutput(loaded: LoadedComponent): Promise<void> {
     const { loggerOf, ...options } = this.#options
-    const { name, type, version, sides } = loaded.component
-    const logger = loggerOf(name)
-    const running = this.#running.get(name)
-    const component = running ?? createComponent(loaded, { ...options, logger })
+    const { name } = loaded.component
+    const component = createComponent(loaded, { ...options, logger: loggerOf(name) })
     try {
-      await component.open(loaded)
+      await component.openOutput()
     } catch (error) {
-      if (!running) options.metrics.forget(name)
+      options.metrics.forget(name)
       throw error
     }
     this.#running.set(name, component)
+  }
+
+  /** Opens the rest of a new component, or changes one. A new one is closed where that fails. */
+  async #open(loaded: LoadedComponent): Promise<void> {
+    const { loggerOf, channel, metrics } = this.#options
+    const { name, type, version, sides } = loaded.component
+    const logger = loggerOf(name)
+    const component = this.#running.get(name)
+    // Its output side could not be opened.
+    if (!component) return
+    try {
+      await component.open(loaded)
+    } catch (error) {
+      if (!component.isOpen) {
+        await this.#close([component])
+        metrics.forget(name)
+      }
+      throw error
+    }
     logger.info(`${type} ${version}: ${sides.join(' and ')}`)
-    if (sides.includes('input') && !options.channel) logger.warn(`there is no --app-port: ${untakenEvents(loaded)}`)
+    if (sides.includes('input') && !channel) logger.warn(`there is no --app-port: ${untakenEvents(loaded)}`)
     component.appIsUp(this.#appUp)
   }
 
@@ -111,12 +131,12 @@ export class ComponentSet {
     }
   }
 
-  /** Gives why it failed, as a text; nothing where it is open, or may fail. */
-  async #openOrTell(loaded: LoadedComponent, otherwise: string): Promise<readonly string[]> {
+  /** Gives why it failed, as a text; nothing where it succeeded, or may fail. */
+  async #orTell(loaded: LoadedComponent, otherwise: string, work: () => Promise<void>): Promise<readonly string[]> {
     const { name, ignoreErrors } = loaded.component
     const logger = this.#options.loggerOf(name)
     try {
-      await this.#open(loaded)
+      await work()
       return []
     } catch (error) {
       if (this.#closing) return []
@@ -132,13 +152,17 @@ export class ComponentSet {
   }
 
   async #changeTo(components: Loaded['components']): Promise<readonly string[]> {
+    const added = [...components.values()].filter(({ component }) => !this.#running.has(component.name))
     const stale = this.#all().filter(
-      ({ loaded: { component, fingerprint } }) => components.get(component.name)?.fingerprint !== fingerprint,
+      ({ isOpen, loaded: { component, fingerprint } }) =>
+        !isOpen || components.get(component.name)?.fingerprint !== fingerprint,
     )
     const removed = stale.filter(({ loaded }) => !components.has(loaded.component.name))
     const changed = stale.flatMap(({ loaded }) => components.get(loaded.component.name) ?? [])
+    // As at the start: every output opens before an input does.
+    const failed = await this.#addEach(added, (one) => this.#openOutput(one))
     // All at once, as one may take over the port of another.
-    const updates = changed.map((loaded) => this.#openOrTell(loaded, 'its previous version goes on'))
+    const updates = changed.map((one) => this.#orTell(one, 'its previous version goes on', () => this.#open(one)))
     const outcomes = await Promise.allSettled([drain(removed), ...updates])
     for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
     for (const component of removed) {
@@ -148,15 +172,15 @@ export class ComponentSet {
       this.#options.loggerOf(name).info('removed')
       this.#options.metrics.forget(name)
     }
-    const failed = (await Promise.all(updates)).flat()
-    return [...failed, ...(await this.#startMissing(components.values()))]
+    failed.push(...(await Promise.all(updates)).flat())
+    failed.push(...(await this.#addEach(added, (one) => this.#open(one))))
+    return failed
   }
 
-  async #startMissing(components: Iterable<LoadedComponent>): Promise<readonly string[]> {
+  async #addEach(added: readonly LoadedComponent[], open: (one: LoadedComponent) => Promise<void>): Promise<string[]> {
     const failed: string[] = []
-    for (const loaded of components) {
-      if (this.#closing || this.#running.has(loaded.component.name)) continue
-      failed.push(...(await this.#openOrTell(loaded, 'it is left out')))
+    for (const one of added) {
+      if (!this.#closing) failed.push(...(await this.#orTell(one, 'it is left out', () => open(one))))
     }
     return failed
   }

@@ -40,7 +40,7 @@ export function untakenEvents({ metadata: { pull } }: Pick<LoadedComponent, 'met
     : 'deliveries get 503, and Event Grid sends them again'
 }
 
-/** Makes a component that does not run yet: `open` starts it. */
+/** Makes a component that does not run yet: `openOutput`, then `open`. */
 export function createComponent(first: LoadedComponent, options: OpenOptions) {
   const { channel, logger, metrics, endpoints, publishAnswer } = options
   const { name } = first.component
@@ -48,7 +48,7 @@ export function createComponent(first: LoadedComponent, options: OpenOptions) {
   const counters = metrics.component(name)
   const failures = createQuietLog({ logger })
   let loaded = first
-  let isRunning = false
+  let isOpen = false
   let inFlight = 0
   let attachment: { readonly to: string; readonly attached: ReturnType<typeof attach> } | undefined
 
@@ -94,15 +94,20 @@ export function createComponent(first: LoadedComponent, options: OpenOptions) {
     figures: () => figuresOf(name, binding.health(), { inFlight }),
     /** Whether the application takes events. While it does not, deliveries get 503, and pull delivery receives nothing. */
     appIsUp: (up: boolean) => attachment?.attached.appIsUp(up),
+    /** Whether `open` has succeeded. */
+    get isOpen() {
+      return isOpen
+    },
+    /** Opens the output side alone, so that it takes calls before any component gets events. @throws BindingError of `Binding.init` */
+    openOutput: () => binding.init(first.component, { sides: ['output'], subscription: 'background' }),
     /**
-     * Starts it, or changes it to other metadata; the event subscription is brought up in the background.
+     * Opens what is not open, or changes it to other metadata; the event subscription is brought up in the background.
      *
-     * @throws BindingError of `Binding.init` and `update`; a component that runs goes on as before
+     * @throws BindingError of `Binding.update`; a component that was open goes on as before
      */
     async open(next: LoadedComponent): Promise<void> {
-      if (isRunning) await binding.update(next.component)
-      else await binding.init(next.component, { subscription: 'background' })
-      isRunning = true
+      await binding.update(next.component)
+      isOpen = true
       loaded = next
       attachTo(next)
     },

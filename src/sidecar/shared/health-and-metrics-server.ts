@@ -6,7 +6,7 @@ import type { Side } from '../../core/component.ts'
 import { Secret } from '../../core/secret.ts'
 import { isPrintable } from '../../metadata/fields/find-field.ts'
 import { closable } from '../../support/net/closable-server.ts'
-import { isForeignFetch, isLoopback, isOwnHost, isOwnOrigin } from '../../support/net/hosts.ts'
+import { isForeignPage, isLoopback, isOwnHost } from '../../support/net/hosts.ts'
 import { inBackground } from '../../support/work/work.ts'
 
 export interface Observed {
@@ -113,8 +113,7 @@ async function answer(
  */
 function isRefused({ headers }: IncomingMessage, host: string): boolean {
   const request = { headers, protocol: 'http' }
-  if (isForeignFetch(request) || (headers.origin !== undefined && !isOwnOrigin(request))) return true
-  return isLoopback(host) && !isOwnHost(request, host)
+  return isForeignPage(request) || (isLoopback(host) && !isOwnHost(request, host))
 }
 
 function sendHealth(response: ServerResponse, status: number, { draining, ready, health, config }: Observed): void {

@@ -32,7 +32,8 @@ export function invokePayload(data: Buffer): unknown {
 /**
  * Runs work with a signal that aborts when nobody waits for its result any more.
  *
- * @param gone the event that says so: `cancelled` of a gRPC call, `close` of the answer to an HTTP request
+ * @param gone the event that says so: `cancelled` of a gRPC call, `close` of the connection of an HTTP request. On
+ *   Node 22 an answer that waits behind another one emits no `close` where the connection is reset
  */
 export async function whileAwaited<Result>(
   call: EventEmitter,
@@ -45,7 +46,7 @@ export async function whileAwaited<Result>(
   try {
     return await work(controller.signal)
   } finally {
-    // Both come after the answer as well.
+    // Both events are emitted after the answer, too: then there is nothing to abort.
     call.off(gone, abort)
   }
 }

@@ -41,9 +41,14 @@ export function isOwnHost({ headers }: BrowserRequest, listeningOn: string): boo
 }
 
 /** Whether the browser says that a page of another origin makes the request. Other clients say nothing. */
-export function isForeignFetch({ headers }: BrowserRequest): boolean {
+function isForeignFetch({ headers }: BrowserRequest): boolean {
   const site = headers['sec-fetch-site']
   return site !== undefined && site !== 'same-origin' && site !== 'none'
+}
+
+/** Whether a web page of another server makes the request. One whose name was made to point here is told by its host alone. */
+export function isForeignPage(request: BrowserRequest): boolean {
+  return isForeignFetch(request) || (request.headers.origin !== undefined && !isOwnOrigin(request))
 }
 
 /** Whether a web page makes the request: browsers name its origin wherever something may change. */
@@ -52,6 +57,6 @@ export function isOfPage(request: BrowserRequest): boolean {
 }
 
 /** Whether the Origin header names this server. Browsers send it with every request that may change something. */
-export function isOwnOrigin({ headers, protocol }: BrowserRequest): boolean {
+function isOwnOrigin({ headers, protocol }: BrowserRequest): boolean {
   return headers.origin === `${protocol}://${headers.host}`
 }

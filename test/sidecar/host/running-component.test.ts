@@ -54,6 +54,7 @@ async function open({
     publishAnswer: async (answer) => void published.push(answer),
   })
   onTestFinished(() => component.close())
+  await component.openOutput()
   await component.open(first)
   return {
     component,

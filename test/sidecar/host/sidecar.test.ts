@@ -1,8 +1,11 @@
+import { createServer } from 'node:net'
 import { expect, it } from 'vitest'
+import { captureLog } from '../../support/captured-log.ts'
 import { componentFile } from '../../support/component-folder.ts'
 import { openDaprApp } from '../../support/dapr-app.ts'
 import { eventually } from '../../support/eventually.ts'
 import { freePort } from '../../support/free-port.ts'
+import { listen } from '../../support/listen.ts'
 import { openSidecar, publisherFile, startQueue } from './open-sidecar.ts'
 
 const appAt = (port: number, address = '127.0.0.1') => ({ address, port, maxConcurrency: 10 })
@@ -129,6 +132,63 @@ it('follows its files: what is new, changed, broken, valid again, left out and r
   expect(run.said('x.yaml')).toEqual(notes)
   await eventually(() => expect(run.said('every component file is valid again')).toHaveLength(2))
   expect((await run.create('a', 1)).body).toContain("couldn't find output binding a")
+})
+
+it.each([{ when: 'at the start' }, { when: 'at a reload' }])(
+  'opens every output before an input $when, so that a handler can publish through another component',
+  async ({ when }) => {
+    const { emulator, fields } = await startQueue()
+    const { topicEndpoint, accessKey, ...input } = fields
+    const files = {
+      'a.yaml': componentFile('a', { ...input, direction: 'input' }),
+      'b.yaml': componentFile('b', { topicEndpoint, accessKey }),
+    }
+    const app = await openDaprApp()
+    const calls: { names: string[]; answer: ReturnType<typeof run.create> }[] = []
+    const log = captureLog()
+    const loggerOf = (name?: string) => ({
+      ...log,
+      info(message: string) {
+        log.info(message)
+        // Its events flow from here on.
+        if (name === 'a' && message.endsWith('v1: input'))
+          calls.push({ names: run.names(), answer: run.create('b', 1) })
+      },
+    })
+    const options = { app: appAt(app.port), endpoints: emulator.endpoints, loggerOf }
+    const run = await openSidecar(when === 'at the start' ? files : {}, options)
+    await run.start()
+    run.write(files)
+    await eventually(() => expect(calls).toHaveLength(1))
+    expect(calls[0]?.names).toEqual(['a', 'b'])
+    expect((await calls[0]?.answer)?.status).toBe(200)
+    const [post] = await app.received('POST', 1)
+    expect(post?.path).toBe('/a')
+  },
+)
+
+it('closes a new component again whose input can not be opened, and takes it in once that can be', async () => {
+  const { emulator, fields } = await startQueue()
+  const taken = createServer()
+  const handshakePort = String(await listen(taken))
+  const push = {
+    ...{ handshakePort, scope: emulator.topic('orders').id, subscriberEndpoint: 'https://a.example.com/api/events' },
+    ...{ tenantId: emulator.tenantId, subscriptionId: emulator.subscriptionId },
+    ...{ clientId: emulator.clientId, clientSecret: emulator.clientSecret },
+    ...{ topicEndpoint: fields.topicEndpoint, accessKey: fields.accessKey },
+  }
+  const run = await openSidecar({}, { endpoints: emulator.endpoints })
+  await run.start()
+  const file = componentFile('a', push)
+  run.write({ 'a.yaml': file, 'b.yaml': publisherFile('b') })
+  await eventually(() => expect(run.said('it is left out until its file changes')).toHaveLength(1))
+  await eventually(() => expect(run.said('v1: output')).toHaveLength(1))
+  expect(run.names()).toEqual(['b'])
+  expect((await run.create('a', 1)).body).toContain("couldn't find output binding a")
+  taken.close()
+  run.write({ 'a.yaml': file.replace(handshakePort, String(await freePort())), 'b.yaml': publisherFile('b') })
+  await eventually(() => expect(run.said('v1: input and output')).toHaveLength(1))
+  expect((await run.create('a', 1)).status).toBe(200)
 })
 
 it('is not ready without a component', async () => {

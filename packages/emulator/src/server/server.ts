@@ -5,7 +5,7 @@ import { createServer as createHttpServer, type IncomingMessage } from 'node:htt
 import { createServer as createHttpsServer } from 'node:https'
 import fastify from 'fastify'
 import { type ClosableServer, closable } from '../../../../src/support/net/closable-server.ts'
-import { isForeignFetch, isOfPage, isOwnHost, isOwnOrigin } from '../../../../src/support/net/hosts.ts'
+import { isForeignPage, isOfPage, isOwnHost } from '../../../../src/support/net/hosts.ts'
 import { type CertificateAuthority, loopbackHosts } from './tls/certificates.ts'
 import { addConnectProxy, pathOfHost, topicOfHost } from './tls/connect-proxy.ts'
 import type { IngressFront } from './tls/ingress-front.ts'
@@ -88,8 +88,7 @@ export function createEmulatorServer(
   // Before any service: a page of another site must not reach one, nor a page whose name was made to point here (DNS rebinding).
   app.addHook('onRequest', async (request, reply) => {
     if (guardsItself(request.url)) return
-    if (!isOfPage(request) || (isOwnHost(request, listeningOn) && isOwnOrigin(request) && !isForeignFetch(request)))
-      return
+    if (!isForeignPage(request) && (!isOfPage(request) || isOwnHost(request, listeningOn))) return
     const { status, ...error } = refusals.webPage
     refused(request.raw, refusals.webPage)
     return reply.code(status).send({ error })

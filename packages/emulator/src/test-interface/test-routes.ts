@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { isForeignFetch, isOfPage, isOwnHost, isOwnOrigin } from '../../../../src/support/net/hosts.ts'
+import { isForeignPage, isOwnHost } from '../../../../src/support/net/hosts.ts'
 import { codeOf, messageOf } from '../../../../src/support/process/error-code.ts'
 import { isRecord, readJson } from '../../../../src/support/text/json-text.ts'
 import { queryOf } from '../server/service.ts'
@@ -156,7 +156,7 @@ const foreign = 'only programs of this machine, and pages of the emulator itself
 
 /** As for the page: another site's page, or a host name that was made to point here (DNS rebinding). */
 const isForeign = (request: FastifyRequest, host: string): boolean =>
-  !isOwnHost(request, host) || (isOfPage(request) && (!isOwnOrigin(request) || isForeignFetch(request)))
+  !isOwnHost(request, host) || isForeignPage(request)
 
 function problemOf(error: unknown): TestInterfaceProblem {
   if (error instanceof TestInterfaceProblem) return error

@@ -3,7 +3,7 @@ import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { readBody } from '../../../listener/request.ts'
+import { type BodyBudget, noRoom, readBody } from '../../../listener/request.ts'
 import { closable } from '../../../support/net/closable-server.ts'
 import { isEveryAddress } from '../../../support/net/hosts.ts'
 import { inBackground } from '../../../support/work/work.ts'
@@ -16,20 +16,25 @@ export interface ApiAnswer {
 }
 
 /** Answers a request. Where it rejects, the connection is cut. */
-export type Answerer = (request: IncomingMessage, response: ServerResponse) => Promise<ApiAnswer>
+export type Answerer = (request: IncomingMessage) => Promise<ApiAnswer>
 
 export type ApiServer = ReturnType<typeof createApiServer>
 
 const requestTimeout = 30_000
 /** Longer than clients keep an idle connection. */
 const keepAliveTimeout = 72_000
+/** Of each address that is listened on. One more is closed as it opens. */
+const maxConnections = 1_024
+const maxUnfinishedBytes = 64 * 1024 * 1024
+/** Of all requests together. */
+const unfinished: BodyBudget = { maxBytes: maxUnfinishedBytes, usedBytes: 0 }
 
 /** Does not listen yet. Fastify, which the listener has, takes 38 ms of processor time and 7 MB more in a process without a listener. */
 export function createApiServer(answer: Answerer) {
   const closers: (() => Promise<void>)[] = []
 
   async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { status, headers = {}, body } = await answer(request, response)
+    const { status, headers = {}, body } = await answer(request)
     response.statusCode = status
     response.setHeaders(new Map(Object.entries(headers)))
     // Head and body at once: so Node knows the length.
@@ -40,6 +45,9 @@ export function createApiServer(answer: Answerer) {
     const server = createServer({ requestTimeout, keepAliveTimeout }, (request, response) => {
       inBackground(respond(request, response), () => response.destroy())
     })
+    server.maxConnections = maxConnections
+    // A client may send many requests at once, each of which listens to the end of its connection.
+    server.on('connection', (socket) => socket.setMaxListeners(0))
     closers.push(closable(server).close)
     server.listen({ host, port })
     await once(server, 'listening')
@@ -68,14 +76,20 @@ export function createApiServer(answer: Answerer) {
   }
 }
 
+/** As the host of a URL. No client can use the address that stands for all of them. */
 function reachable({ address, family }: AddressInfo): string {
-  if (family === 'IPv6') return `[${address}]`
+  if (family === 'IPv6') return isEveryAddress(address) ? '[::1]' : `[${address}]`
   return isEveryAddress(address) ? '127.0.0.1' : address
 }
 
-/** The body of a request; `undefined` where it is over the limit, in bytes, or cut off: then nobody reads an answer. */
-export function bodyOf(request: IncomingMessage, limit: number): Promise<Buffer | undefined> {
+/**
+ * The body of a request. `noRoom` where the unfinished bodies take all their room. `undefined` where the body is over the limit (in bytes),
+ * or was cut off; in the second case nobody waits for an answer.
+ */
+export function bodyOf(request: IncomingMessage, limit: number): Promise<Buffer | typeof noRoom | undefined> {
   return new Promise((resolve) => {
-    readBody(request, limit, undefined, (_error, body) => resolve(Buffer.isBuffer(body) ? body : undefined))
+    readBody(request, limit, unfinished, (_error, body) =>
+      resolve(Buffer.isBuffer(body) || body === noRoom ? body : undefined),
+    )
   })
 }

@@ -1,10 +1,11 @@
 /** Dapr's HTTP API of `run`: its routes and its errors. */
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import { z } from 'zod'
 import type { Secret } from '../../../core/secret.ts'
 import { readTraceContext } from '../../../core/telemetry.ts'
+import { noRoom } from '../../../listener/request.ts'
 import { maxMetadataNames } from '../../../publisher/payload.ts'
-import { type BrowserRequest, isForeignFetch, isOwnHost, isOwnOrigin } from '../../../support/net/hosts.ts'
+import { type BrowserRequest, isForeignPage, isOwnHost } from '../../../support/net/hosts.ts'
 import { isRecord, memberTexts, readJson } from '../../../support/text/json-text.ts'
 import { isSameText } from '../../../support/text/text.ts'
 import { tooManyNames, whileAwaited } from '../../shared/invoke.ts'
@@ -60,9 +61,9 @@ const invokeRequest = z.object({
 
 /** Dapr's HTTP API as far as bindings need it: bindings, health, metadata and shutdown. Does not listen yet. */
 export function createBindingsApi(options: BindingsApiOptions): ApiServer {
-  return createApiServer(async (request, response) => {
+  return createApiServer(async (request) => {
     try {
-      return refuse(request, options) ?? (await answer(request, response, options))
+      return refuse(request, options) ?? (await answer(request, options))
     } catch {
       return failure(500, 'ERR_INTERNAL', 'the request could not be handled')
     }
@@ -81,19 +82,13 @@ function refuse({ headers, url = '' }: IncomingMessage, options: BindingsApiOpti
 
 /** A page in a browser on this machine must not publish, read or shut down. Undefined: no page makes this request. */
 function refusalOf(request: BrowserRequest, { token, listeningOn }: BindingsApiOptions): string | undefined {
-  if (isForeignFetch(request) || (request.headers.origin !== undefined && !isOwnOrigin(request))) {
-    return 'requests of web pages are refused'
-  }
+  if (isForeignPage(request)) return 'requests of web pages are refused'
   // No page knows the token, so with one the host may have any name.
   if (token || isOwnHost(request, listeningOn)) return undefined
   return 'the Host header does not name this machine: use localhost or an IP address, or set DAPR_API_TOKEN'
 }
 
-async function answer(
-  request: IncomingMessage,
-  response: ServerResponse,
-  options: BindingsApiOptions,
-): Promise<ApiAnswer> {
+async function answer(request: IncomingMessage, options: BindingsApiOptions): Promise<ApiAnswer> {
   const { method, url = '' } = request
   const [path = '', query = ''] = url.split('?', 2)
   const [, group, escaped = ''] = /^\/v1\.0\/(bindings|metadata)\/([^/]*)$/.exec(path) ?? []
@@ -102,7 +97,7 @@ async function answer(
   switch (`${method} ${group === undefined ? path : `/v1.0/${group}/*`}`) {
     case 'POST /v1.0/bindings/*':
     case 'PUT /v1.0/bindings/*':
-      return invoke(name, request, response, options)
+      return invoke(name, request, options)
     case 'GET /v1.0/healthz':
       return health(new URLSearchParams(query).get('appid'), options)
     case 'GET /v1.0/healthz/outbound':
@@ -114,8 +109,8 @@ async function answer(
     case 'PUT /v1.0/metadata/*':
       return extend(name, request, options.extended)
     case 'POST /v1.0/shutdown':
-      // On close, so that a caller that disconnects early shuts down as well.
-      response.once('close', options.onShutdown)
+      // The end of the process lets the answer out first.
+      setImmediate(options.onShutdown)
       return done
     default: {
       const speaks = "it speaks Dapr's bindings, health and metadata API; for more run daprd"
@@ -133,22 +128,17 @@ function nameOf(escaped: string): string | ApiAnswer {
   }
 }
 
-async function invoke(
-  name: string,
-  request: IncomingMessage,
-  response: ServerResponse,
-  { callOutput }: BindingsApiOptions,
-): Promise<ApiAnswer> {
+async function invoke(name: string, request: IncomingMessage, { callOutput }: BindingsApiOptions): Promise<ApiAnswer> {
   // Like Dapr, ignores the content type: every body is JSON.
   const bytes = await bodyOf(request, bodyLimit)
-  if (!bytes) return tooLarge
+  if (!Buffer.isBuffer(bytes)) return unread(bytes)
   const body = parseInvoke(bytes)
   if ('fault' in body) return malformed(body.fault)
   const { operation, data, metadata } = body
   // Dapr hands the caller's trace on to the component in the same way.
   const given = { ...metadata, ...readTraceContext(request.headers) }
   try {
-    const answer = await whileAwaited(response, 'close', (signal) =>
+    const answer = await whileAwaited(request.socket, 'close', (signal) =>
       callOutput({ name, operation, data, metadata: given, signal }),
     )
     return json(200, '', answerHeaders(answer.metadata))
@@ -167,7 +157,7 @@ function health(asked: string | null, { appId, notReady }: BindingsApiOptions): 
 
 async function extend(key: string, request: IncomingMessage, extended: Map<string, string>): Promise<ApiAnswer> {
   const body = await bodyOf(request, bodyLimit)
-  if (!body) return tooLarge
+  if (!Buffer.isBuffer(body)) return unread(body)
   const value = body.toString()
   if (extended.size >= maxExtendedKeys && !extended.has(key)) return malformed(`over ${maxExtendedKeys} keys`)
   if (value.length > maxExtendedLength) return malformed(`over ${maxExtendedLength} characters`)
@@ -191,9 +181,13 @@ const malformed = (why: string): ApiAnswer =>
   failure(400, 'ERR_MALFORMED_REQUEST', `failed deserializing HTTP body: ${why}`)
 
 /** The rest of the body is not read, so no further request can come on this connection. */
-const tooLarge: ApiAnswer = json(400, malformed(`the body is over ${bodyLimit} bytes`).body ?? '', {
-  connection: 'close',
-})
+function unread(why: typeof noRoom | undefined): ApiAnswer {
+  const { status, headers, body } =
+    why === noRoom
+      ? failure(503, 'ERR_OVERLOADED', 'too many requests whose bodies are not there yet: try again')
+      : malformed(`the body is over ${bodyLimit} bytes`)
+  return { status, headers: { ...headers, connection: 'close' }, ...(body !== undefined && { body }) }
+}
 
 function parseInvoke(body: Buffer): z.infer<typeof invokeRequest> | { readonly fault: string } {
   const text = new TextDecoder().decode(body)

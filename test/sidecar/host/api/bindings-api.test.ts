@@ -1,8 +1,9 @@
 import { connect } from 'node:net'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { Secret } from '../../../../src/core/secret.ts'
 import { startTopic } from '../../../publisher/scripted-topic.ts'
 import { captureLog } from '../../../support/captured-log.ts'
+import { eventually } from '../../../support/eventually.ts'
 import { failToAccept, listeningServers } from '../../../support/listening-servers.ts'
 import { startEmulator } from '../../../support/start-emulator.ts'
 import { openApi, openPublishing } from './open-api.ts'
@@ -180,6 +181,42 @@ it.each([
   expect([answer.statusCode, answer.body]).toEqual([status, body])
 })
 
+it.each([
+  { host: '127.0.0.1', shown: '127.0.0.1' },
+  { host: '0.0.0.0', shown: '127.0.0.1' },
+  { host: '::1', shown: '[::1]' },
+  { host: '::', shown: '[::1]' },
+])('shows a URL that a client can use where it listens on $host', async ({ host, shown }) => {
+  const api = await openApi({ listeningOn: host })
+  const url = await api.listen({ host, port: 0 })
+  expect(url.replace(/:\d+$/, '')).toBe(`http://${shown}`)
+  expect((await fetch(`${url}/v1.0/healthz`)).status).toBe(204)
+})
+
+it('bounds its connections', async () => {
+  const api = await openApi()
+  const { servers } = await listeningServers(() => api.listen({ host: 'localhost', port: 0 }))
+  expect(new Set(servers.map(({ maxConnections }) => maxConnections))).toEqual(new Set([1_024]))
+})
+
+it('answers 503 where unfinished bodies take 64 MiB, and takes a body again once one of them is gone', async () => {
+  const api = await openApi({ callOutput: async () => ({ metadata: {} }) })
+  const { port, hostname } = new URL(await api.listen({ host: '127.0.0.1', port: 0 }))
+  const length = 4 * 1024 * 1024
+  const head = `POST /v1.0/bindings/orders HTTP/1.1\r\nhost: localhost\r\ncontent-length: ${length}\r\n\r\n`
+  const strangers = Array.from({ length: 16 }, () => connect(Number(port), hostname).on('error', () => {}))
+  onTestFinished(() => {
+    for (const stranger of strangers) stranger.destroy()
+  })
+  for (const stranger of strangers) stranger.write(head + ' '.repeat(length - 1))
+  const ask = () => api.ask(call('orders'))
+  await eventually(async () => expect((await ask()).statusCode).toBe(503))
+  const { headers, json } = await ask()
+  expect([headers.connection, json().errorCode]).toEqual(['close', 'ERR_OVERLOADED'])
+  strangers[0]?.destroy()
+  await eventually(async () => expect((await ask()).statusCode).toBe(200))
+})
+
 it('goes on after a connection that the system could not hand over', async () => {
   const api = await openApi()
   // Each address that this name has is a server of its own.
@@ -189,12 +226,19 @@ it('goes on after a connection that the system could not hand over', async () =>
   expect((await fetch(`${url}/v1.0/healthz`)).status).toBe(204)
 })
 
-it('shuts down for a caller that does not wait for the answer', async () => {
+it.each([
+  { name: 'does not wait for the answer', before: '' },
+  {
+    name: 'asks for it behind another call, and waits for neither',
+    before:
+      'POST /v1.0/bindings/orders HTTP/1.1\r\nhost: localhost\r\ncontent-length: 22\r\n\r\n{"operation":"create"}',
+  },
+])('shuts down for a caller that $name', async ({ before }) => {
   const down = Promise.withResolvers<void>()
-  const api = await openApi({ onShutdown: down.resolve })
+  const api = await openApi({ onShutdown: down.resolve, callOutput: () => new Promise(() => {}) })
   const { port, hostname } = new URL(await api.listen({ host: '127.0.0.1', port: 0 }))
   const caller = connect(Number(port), hostname).on('error', () => {})
-  const request = 'POST /v1.0/shutdown HTTP/1.1\r\nhost: localhost\r\ncontent-length: 0\r\n\r\n'
+  const request = `${before}POST /v1.0/shutdown HTTP/1.1\r\nhost: localhost\r\ncontent-length: 0\r\n\r\n`
   caller.write(request, () => caller.resetAndDestroy())
   await down.promise
 })

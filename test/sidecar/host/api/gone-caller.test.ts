@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { Client, credentials, Metadata } from '@grpc/grpc-js'
 import { expect, it, onTestFinished } from 'vitest'
-import { createGate, event, ids, startTopic } from '../../../publisher/scripted-topic.ts'
+import { createGate, event, ids, startHeldTopic, startTopic } from '../../../publisher/scripted-topic.ts'
 import { captureLog } from '../../../support/captured-log.ts'
 import { daprService } from '../../../support/dapr-protos.ts'
 import { openApis } from './open-api.ts'
@@ -18,6 +18,11 @@ interface Caller {
 }
 
 const create = (id: string) => JSON.stringify({ operation: 'create', data: event(id) })
+
+function rawCreate(id: string): string {
+  const body = create(id)
+  return `POST /v1.0/bindings/orders HTTP/1.1\r\nhost: localhost\r\ncontent-length: ${body.length}\r\n\r\n${body}`
+}
 
 async function openGrpc({ grpc }: Awaited<ReturnType<typeof openApis>>) {
   const method = daprService('Dapr').InvokeBinding
@@ -51,11 +56,8 @@ const doors: readonly Door[] = [
     async open({ http }) {
       const { port } = new URL(await http.listen({ host: '127.0.0.1', port: 0 }))
       return (id) => {
-        const body = create(id)
         const socket = connect(Number(port), '127.0.0.1').on('error', () => {})
-        socket.write(
-          `POST /v1.0/bindings/orders HTTP/1.1\r\nhost: localhost\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
-        )
+        socket.write(rawCreate(id))
         const ended = new Promise((resolve) => socket.once('data', resolve).once('close', resolve))
         onTestFinished(() => void socket.destroy())
         return { leave: () => void socket.resetAndDestroy(), ended }
@@ -104,4 +106,25 @@ it.each(doors)('run sends nothing more for $name', async ({ open }) => {
   await other.ended
   await sent.ended
   expect(topic.requests.map(({ events }) => ids(events))).toEqual([['sent'], ['other']])
+})
+
+it('run sends nothing more for an HTTP request behind others on a connection that is reset, and warns of nothing', async () => {
+  const warnings: string[] = []
+  const warned = ({ name }: Error) => void warnings.push(name)
+  process.on('warning', warned)
+  onTestFinished(() => void process.off('warning', warned))
+  const { topic, open } = await startHeldTopic()
+  const log = captureLog()
+  const { http } = await openApis({}, { httpEndpoint: topic.endpoint, key: 'a-key' }, log)
+  const url = new URL(await http.listen({ host: '127.0.0.1', port: 0 }))
+  const socket = connect(Number(url.port), url.hostname).on('error', () => {})
+  socket.write(Array.from({ length: 20 }, (_, index) => rawCreate(`${index}`)).join(''))
+  await topic.arrived(1)
+  socket.resetAndDestroy()
+  await expect.poll(() => log.text()).toContain('"code":"ABORTED"')
+  const other = fetch(`${url}v1.0/bindings/orders`, { method: 'POST', body: create('other') })
+  open()
+  expect((await other).status).toBe(200)
+  expect(topic.requests.map(({ events }) => ids(events))).toEqual([['0'], ['other']])
+  expect(warnings).toEqual([])
 })
