@@ -95,9 +95,11 @@ export class Dispatcher {
     return this.#running.length
   }
 
-  /** `running` as above. `waiting`: deliveries that wait for a call. `handling`: how calls ended. */
+  /** `running` as above. `waiting`: deliveries that wait for a call. `handling`: how calls ended, and whether all hang. */
   status(): { readonly running: number; readonly waiting: number; readonly handling: Handling } {
-    return { running: this.running, waiting: this.#queue.size, handling: this.#handling.current() }
+    const hanging = this.#running.filter(({ signal }) => signal.aborted).length
+    const handling = { ...this.#handling.current(), allHang: hanging >= this.#options.maxConcurrency }
+    return { running: this.running, waiting: this.#queue.size, handling }
   }
 
   /** Begins events until all are begun, or the next one has to wait for a free call. To be called in the context of the delivery. */
