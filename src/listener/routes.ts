@@ -22,6 +22,7 @@ import {
   pathOf,
   problemAnswer,
   readBody,
+  whenEnded,
 } from './request.ts'
 
 /** The delivery attributes that the event subscription declares. */
@@ -91,7 +92,7 @@ export function createRoutes(options: RoutesOptions): FastifyPluginAsync {
         read(admission)
       })
       // Also where the sender has gone, or a hook of the host has answered.
-      reply.raw.on('close', () => {
+      whenEnded(reply, () => {
         leave()
         if (admission && !admission.isHandedOver) admission.share.release()
       })
