@@ -151,7 +151,10 @@ export class Dispatcher {
     callHandler(handler, received, again, this.#options, (outcome) => this.#onReturn(call, outcome))
   }
 
-  /** The handler has ended. After `signal` has aborted the end says nothing: for deliveries that still wait, the event is handled anew. */
+  /**
+   * The handler has ended. After `signal` has aborted, the result of the handler does not count. A delivery that still waits for it gets a
+   * new handler call.
+   */
   #onReturn(call: Call, outcome: CallOutcome): void {
     this.#running.splice(this.#running.indexOf(call), 1)
     const isLate = call.signal.aborted
@@ -276,8 +279,9 @@ export class Dispatcher {
     for (const outcome of outcomes) this.#handling.ended(outcome)
     this.#known.settled(open)
     delivery.settle(outcomes, (isTaken) => {
-      // A redelivery that is open may be of the same event: it has lost its lock, or its sender has given up.
-      this.#known.heard(open, isTaken && this.#redeliveries === 0)
+      // An open redelivery may be of the same event (the first delivery lost its lock, or its sender gave up). So the outcome is kept for
+      // the redelivery.
+      this.#known.answerEnded(open, isTaken && this.#redeliveries === 0)
       open.letGo()
     })
     this.#checkIdle()

@@ -36,7 +36,10 @@ export interface AnswerFigures {
   readonly foreignAt: number | undefined
   /** The deliveries of the last two minutes, strangers left out. Bad ones were refused or put off for a reason of ours. */
   readonly recent: RecentCounts
-  /** The last delivery that no handler got, if none was handed on since; strangers and what `foreignAt` tells of left out. */
+  /**
+   * The last refused delivery; `undefined` once a later delivery was handed to the dispatcher. Deliveries of strangers, and those counted
+   * by `foreignAt`, are not meant.
+   */
   readonly lastRefused: LastRefused | undefined
 }
 

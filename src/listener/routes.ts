@@ -114,7 +114,7 @@ export function createRoutes(options: RoutesOptions): FastifyPluginAsync {
     const refuse = (answer: Answer, logEvent: 'unreadable' | 'noRoom' | 'replaced') =>
       answers.refuse(reply, { answer, logEvent, unproven: !isDelivery })
     if (bytes !== undefined && isDelivery) {
-      // A call is given back when the turn is over at the earliest, so no more deliveries wait than there are calls.
+      // No handler call ends before this turn does. So as soon as `maxConcurrency` deliveries are collected, all are worked off.
       admission.isHandedOver = true
       addToTurn(() => deliver(reply, bytes, admission), bytes.length, maxConcurrency)
     } else if (bytes !== undefined) {

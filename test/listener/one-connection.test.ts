@@ -1,4 +1,4 @@
-/** Deliveries that come on one connection before the first of them is answered. Node 22 does not tell the others of the connection's end. */
+/** Deliveries that come on one connection before the first is answered. Node 22 does not tell the others that the connection has closed. */
 import { expect, it } from 'vitest'
 import { createRoom } from '../../src/dispatch/room.ts'
 import { eventually } from '../support/eventually.ts'
