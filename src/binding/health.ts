@@ -22,7 +22,8 @@ export interface SideHealth {
  * Why an input side is unhealthy. `closed`: it does not listen. `subscription`: the event subscription does not stand, or a wrong secret
  * or a missing role keeps this process from knowing, and none of its deliveries has come. `receive`: pull delivery cannot receive.
  * `deliveries`: at least half of the deliveries of the last two minutes, five or more, were refused or put off for a reason of ours.
- * `handler`: each of the handler calls of the last two minutes, five or more, failed or did not end in time.
+ * `handler`: each of the handler calls of the last two minutes, five or more, failed or did not end in time; or every handler call that
+ * `maxConcurrency` allows has run longer than `handlerTimeout` and has not ended.
  */
 export type UnhealthyCause = (typeof unhealthyCauses)[number]
 
@@ -159,7 +160,7 @@ export function decideInputHealth(facts: InputFacts, now: number): InputHealth {
     subscription: !draining && getsNothing(facts.subscription, hasCome),
     receive: false,
     deliveries: !draining && areMostBad(recent),
-    handler: !draining && areAllBad(handling.recent),
+    handler: !draining && handlesNothing(handling),
   }
   return {
     ...judge(reasons, causes),
@@ -182,6 +183,9 @@ const areMostBad = ({ total, bad }: RecentCounts) => total >= few && bad * 2 >= 
 
 const areAllBad = ({ total, bad }: RecentCounts) => total >= few && bad === total
 
+/** A call that hangs is counted once. When all hang, no event gets a call, so nothing more fails. */
+const handlesNothing = ({ recent, allHang }: Handling) => allHang || areAllBad(recent)
+
 /**
  * Is the event subscription known to deliver nothing? Where it could not be read, a delivery or an event that came shows that it
  * stands.
@@ -191,8 +195,10 @@ function getsNothing(subscription: SubscriptionState | undefined, hasCome: boole
   return subscription.delivers === false || (subscription.delivers === 'unseen' && !hasCome)
 }
 
-function problemOfHandling({ recent, badInARow }: Handling): string | undefined {
+function problemOfHandling({ recent, badInARow, allHang }: Handling): string | undefined {
   const then = 'look at its log; Event Grid sends the events again until their limits'
+  if (allHang)
+    return 'every handler call that maxConcurrency allows has run longer than handlerTimeout, so no event is handled until one ends'
   if (areAllBad(recent))
     return `the application failed each of the ${recent.total} events of the last two minutes: ${then}`
   return badInARow < manyFailures ? undefined : `the application failed the last ${badInARow} events: ${then}`
@@ -245,7 +251,7 @@ export function decidePullHealth(facts: PullFacts): InputHealth {
     receive:
       !draining && outageMs > maxOutageMs && (failure !== undefined || (!receiver && subscription?.state === 'failed')),
     deliveries: false,
-    handler: !draining && receiver !== undefined && areAllBad(receiver.handling.recent),
+    handler: !draining && receiver !== undefined && handlesNothing(receiver.handling),
   }
   return {
     ...judge(reasons, causes),

@@ -18,7 +18,7 @@ type FinalOutcome = 'resolved' | 'rejected'
 export interface Delivery {
   readonly members: DeliveryMember[]
   readonly metadata: Readonly<Record<string, string>>
-  /** Room for the bytes. The dispatcher releases it when the delivery is settled, its sender heard, and no handler call of it runs. */
+  /** Room for the bytes. The dispatcher releases the room when the answer to the delivery has ended and no handler call for it runs. */
   readonly share: Share
   /** Milliseconds, by `now` of the dispatcher: `handlerTimeout` counts from here. */
   readonly arrivedAt: number
@@ -166,21 +166,21 @@ const capacity = 10_000
 /** Remembers the last outcomes, and the deliveries whose senders have not got the answer yet. */
 export function createKnownOutcomes() {
   const remembered = new Map<string, FinalOutcome>()
-  const unheard = new Set<OpenDelivery>()
+  const unanswered = new Set<OpenDelivery>()
 
   return {
     /** Keeps the outcomes of a settled delivery until it is known whether the sender took them. */
     settled(open: OpenDelivery): void {
-      unheard.add(open)
+      unanswered.add(open)
     },
-    heard(open: OpenDelivery, isTaken: boolean): void {
-      unheard.delete(open)
+    answerEnded(open: OpenDelivery, isTaken: boolean): void {
+      unanswered.delete(open)
       if (isTaken) return
       for (const [digest, outcome] of open.finalOutcomes()) keepNewest(remembered, digest, outcome, capacity)
     },
     /** The outcome of an event that was handled before, where the sender does not know the outcome; undefined for any other. */
     find(digest: string): FinalOutcome | undefined {
-      for (const open of unheard) {
+      for (const open of unanswered) {
         const outcome = open.finalOutcomes().get(digest)
         if (outcome) return outcome
       }

@@ -95,9 +95,11 @@ export class Dispatcher {
     return this.#running.length
   }
 
-  /** `running` as above. `waiting`: deliveries that wait for a call. `handling`: how calls ended. */
+  /** `running` as above. `waiting`: deliveries that wait for a call. `handling`: how calls ended, and whether all hang. */
   status(): { readonly running: number; readonly waiting: number; readonly handling: Handling } {
-    return { running: this.running, waiting: this.#queue.size, handling: this.#handling.current() }
+    const hanging = this.#running.filter(({ signal }) => signal.aborted).length
+    const handling = { ...this.#handling.current(), allHang: hanging >= this.#options.maxConcurrency }
+    return { running: this.running, waiting: this.#queue.size, handling }
   }
 
   /** Begins events until all are begun, or the next one has to wait for a free call. To be called in the context of the delivery. */
@@ -149,7 +151,10 @@ export class Dispatcher {
     callHandler(handler, received, again, this.#options, (outcome) => this.#onReturn(call, outcome))
   }
 
-  /** The handler has ended. After `signal` has aborted the end says nothing: for deliveries that still wait, the event is handled anew. */
+  /**
+   * The handler has ended. After `signal` has aborted, the result of the handler does not count. A delivery that still waits for it gets a
+   * new handler call.
+   */
   #onReturn(call: Call, outcome: CallOutcome): void {
     this.#running.splice(this.#running.indexOf(call), 1)
     const isLate = call.signal.aborted
@@ -274,8 +279,9 @@ export class Dispatcher {
     for (const outcome of outcomes) this.#handling.ended(outcome)
     this.#known.settled(open)
     delivery.settle(outcomes, (isTaken) => {
-      // A redelivery that is open may be of the same event: it has lost its lock, or its sender has given up.
-      this.#known.heard(open, isTaken && this.#redeliveries === 0)
+      // An open redelivery may be of the same event (the first delivery lost its lock, or its sender gave up). So the outcome is kept for
+      // the redelivery.
+      this.#known.answerEnded(open, isTaken && this.#redeliveries === 0)
       open.letGo()
     })
     this.#checkIdle()

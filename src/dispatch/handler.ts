@@ -216,6 +216,8 @@ export interface Handling {
   readonly recent: RecentCounts
   /** The last calls that were bad, with no good one since, however long ago. */
   readonly badInARow: number
+  /** Each of the `maxConcurrency` calls has run longer than its time limit, and has not ended: no event gets a call. */
+  readonly allHang: boolean
 }
 
 /** @param elapsed milliseconds of a monotonic clock */
@@ -223,7 +225,7 @@ export function createHandling(elapsed: () => number) {
   const recent = createRecentCounts(elapsed)
   let badInARow = 0
   return {
-    current: (): Handling => ({ recent: recent.current(), badInARow }),
+    current: () => ({ recent: recent.current(), badInARow }),
     ended(outcome: EventOutcome): void {
       // No handler was called.
       if (outcome === 'invalid' || outcome === 'notTried') return

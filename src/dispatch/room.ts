@@ -103,6 +103,7 @@ export function createRoom(most: number) {
       const cancel = clock.setTimer(maxWaitMs, () => {
         queue.delete(waiting)
         end(undefined)
+        letIn()
       })
       queue.add(waiting)
       return () => {

@@ -85,8 +85,8 @@ function decideDelivery(gate: Gate, headers: IncomingHttpHeaders, evidence: Evid
   return readDelivery
 }
 
-/** How long Event Grid may use the old settings after our write of the event subscription. */
-const settlingMs = 10 * 60_000
+/** How long Event Grid may use the old settings after a write of the event subscription. */
+export const settlingMs = 10 * 60_000
 
 /**
  * The answer to a delivery without proof. 401 makes Event Grid drop the event, so it is given only where the event is certainly not ours.

@@ -8,7 +8,7 @@ import { errorInWords } from '../support/process/error-code.ts'
 import { cut } from '../support/text/text.ts'
 import { type GateRefusal, isDelivery, namesOurs } from './admission.ts'
 import { type LogEvent, logEvents, writeLine } from './log-events.ts'
-import { type Answer, problemAnswer, sendAnswer, sendPastHooks } from './request.ts'
+import { type Answer, hasEnded, problemAnswer, sendAnswer, sendPastHooks, whenEnded } from './request.ts'
 
 export interface AnswersOptions {
   readonly log: QuietLog
@@ -36,7 +36,10 @@ export interface AnswerFigures {
   readonly foreignAt: number | undefined
   /** The deliveries of the last two minutes, strangers left out. Bad ones were refused or put off for a reason of ours. */
   readonly recent: RecentCounts
-  /** The last delivery that no handler got, if none was handed on since; strangers and what `foreignAt` tells of left out. */
+  /**
+   * The last refused delivery; `undefined` once a later delivery was handed to the dispatcher. Deliveries of strangers, and those counted
+   * by `foreignAt`, are not meant.
+   */
   readonly lastRefused: LastRefused | undefined
 }
 
@@ -75,7 +78,7 @@ export function createAnswers(options: AnswersOptions) {
     onKnown?: (isTaken: boolean) => void,
   ): void {
     const { raw } = reply
-    const isConnected = !raw.destroyed
+    const isConnected = !hasEnded(reply)
     const end = (isSent: boolean) => {
       if (!failed.has(reply)) count(counts, raw.statusCode)
       onKnown?.(raw.statusCode === 200 && isSent)
@@ -83,7 +86,7 @@ export function createAnswers(options: AnswersOptions) {
     // A hook of the host may have answered: then its status counts.
     if (!reply.sent) sendAnswer(reply, answer, closes)
     if (raw.writableEnded || !isConnected) end(isConnected)
-    else raw.on('close', () => end(raw.writableFinished))
+    else whenEnded(reply, () => end(raw.writableFinished))
   }
 
   /** Answers a request whose events no handler gets. */
@@ -139,7 +142,7 @@ export function createAnswers(options: AnswersOptions) {
         lastRefused = { why: `the listener failed (${reason})`, status: answer.status, lastAt: now() }
         recent.add(true)
         // The answer to a sender that has gone may be counted already.
-        if (!reply.raw.destroyed) {
+        if (!hasEnded(reply)) {
           failed.add(reply)
           count(deliveries, answer.status)
         }

@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Logger } from '../core/logger.ts'
 import { isSameMetadata, type PushMetadata } from '../metadata/typed/metadata.ts'
-import { type CheckCredential, type CheckCredentialOptions, createCredentialCheck } from './admission.ts'
+import { type CheckCredential, type CheckCredentialOptions, createCredentialCheck, settlingMs } from './admission.ts'
 import type { Evidence } from './log-events.ts'
 import { soleValue } from './request.ts'
 
@@ -13,9 +13,6 @@ export interface FormerDeliveriesOptions extends CheckCredentialOptions {
   readonly credentialReadAt: () => number | undefined
   readonly logger: Logger
 }
-
-/** How long a former credential is accepted once the event subscription was read with the present one: Event Grid may use either. */
-const settlingMs = 10 * 60_000
 
 /** One warning of each former event subscription in this time. */
 const warningMs = 60_000

@@ -16,7 +16,10 @@ export interface OptionsContext {
   readonly allowedOrigin: string
   /** New deliveries are answered 503. */
   isDraining: boolean
-  /** Whether this replica is ready for deliveries. A consent of one that is not says so, to replicas that ask who serves. */
+  /**
+   * Whether this replica is ready for deliveries. The consent of a replica that is not ready has a header that says so, for other replicas
+   * that ask who serves.
+   */
   readonly isReady: () => boolean
   /** The body of the answer to OPTIONS without origin. Anybody may read it, so it must hold nothing secret. */
   readonly health: () => unknown

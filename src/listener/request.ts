@@ -181,6 +181,27 @@ export function problemAnswer(
   return jsonAnswer(status, all, { title: STATUS_CODES[status] ?? 'Error', status, detail, ...members })
 }
 
+/** Whether the sender has gone, or the answer was cut off. */
+export const hasEnded = ({ raw }: FastifyReply): boolean => raw.destroyed || raw.req.socket.destroyed
+
+/**
+ * Calls back once, when the answer was sent or the sender has gone. The connection is listened to as well: while an answer waits for the
+ * answer to an earlier request of its connection, Node 22 does not tell the waiting one that the connection has closed.
+ */
+export function whenEnded({ raw }: FastifyReply, callback: () => void): void {
+  const { socket } = raw.req
+  let isOver = false
+  const end = () => {
+    socket.off('close', end)
+    // The end of the connection reaches both listeners.
+    if (isOver) return
+    isOver = true
+    callback()
+  }
+  raw.on('close', end)
+  socket.on('close', end)
+}
+
 /** Bytes of an unread body. A smaller body is cheaper to read than a new connection is to open. */
 const cheapBodyBytes = 65_536
 

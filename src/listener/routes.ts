@@ -22,6 +22,7 @@ import {
   pathOf,
   problemAnswer,
   readBody,
+  whenEnded,
 } from './request.ts'
 
 /** The delivery attributes that the event subscription declares. */
@@ -91,7 +92,7 @@ export function createRoutes(options: RoutesOptions): FastifyPluginAsync {
         read(admission)
       })
       // Also where the sender has gone, or a hook of the host has answered.
-      reply.raw.on('close', () => {
+      whenEnded(reply, () => {
         leave()
         if (admission && !admission.isHandedOver) admission.share.release()
       })
@@ -113,7 +114,7 @@ export function createRoutes(options: RoutesOptions): FastifyPluginAsync {
     const refuse = (answer: Answer, logEvent: 'unreadable' | 'noRoom' | 'replaced') =>
       answers.refuse(reply, { answer, logEvent, unproven: !isDelivery })
     if (bytes !== undefined && isDelivery) {
-      // A call is given back when the turn is over at the earliest, so no more deliveries wait than there are calls.
+      // No handler call ends before this turn does. So as soon as `maxConcurrency` deliveries are collected, all are worked off.
       admission.isHandedOver = true
       addToTurn(() => deliver(reply, bytes, admission), bytes.length, maxConcurrency)
     } else if (bytes !== undefined) {

@@ -245,8 +245,8 @@ function readError(error: unknown, namespaceEndpoint: string, shown: (text: stri
 }
 
 /**
- * Asks to receive no events: the request is refused for its form once the credential and the names are judged. Resolves with what is in
- * the way of receiving.
+ * Asks for 0 events. Event Grid checks credential and names first, and then answers 400 because 0 is not allowed: 400 means that receiving
+ * works. Resolves with what is in the way of receiving.
  */
 export async function probeReceive(client: NamespaceClient, signal: AbortSignal): Promise<RequestFailure | undefined> {
   const answer = await client.receive({ maxEvents: 0, maxWaitSeconds: 10, signal })

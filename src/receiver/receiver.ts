@@ -282,7 +282,7 @@ function connect(options: ReceiverOptions): NamespaceClient {
   const authentication = key
     ? ({ kind: 'key', key } as const)
     : credential && ({ kind: 'entra', credential, scope: environment.topicScope } as const)
-  // The metadata was checked for one of both.
+  // The check of the metadata has made sure that there is a key or a credential.
   if (!authentication) throw new Error('pull delivery has neither a key nor a credential')
   return createNamespaceClient({ ...destinationOf(options), authentication, endpoints })
 }

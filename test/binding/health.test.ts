@@ -8,7 +8,7 @@ const minuteMs = 60_000
 type PushFacts = Parameters<typeof decideInputHealth>[0]
 type PullFacts = Parameters<typeof decidePullHealth>[0]
 
-const quiet = { recent: { total: 0, bad: 0 }, badInARow: 0 }
+const quiet = { recent: { total: 0, bad: 0 }, badInARow: 0, allHang: false }
 const listener: PushFacts['listener'] = {
   ...{ draining: false, answered: { 200: 1 }, strangers: {}, foreignAt: undefined, lastRefused: undefined },
   ...{ recent: quiet.recent, handling: quiet },
@@ -157,32 +157,42 @@ describe('push', () => {
     },
     {
       name: 'each of five handler calls failed',
-      facts: listens({ handling: { recent: all(5), badInARow: 5 } }),
+      facts: listens({ handling: { ...quiet, recent: all(5), badInARow: 5 } }),
       ...{ is: 'handler', says: ['failed each of the 5 events'] },
     },
     {
       name: 'each of four calls failed',
-      facts: listens({ handling: { recent: all(4), badInARow: 4 } }),
+      facts: listens({ handling: { ...quiet, recent: all(4), badInARow: 4 } }),
       is: 'healthy',
     },
     {
       name: 'four of five calls failed',
-      facts: listens({ handling: { recent: all(5, 4), badInARow: 4 } }),
+      facts: listens({ handling: { ...quiet, recent: all(5, 4), badInARow: 4 } }),
       is: 'healthy',
     },
     {
       name: 'each call failed while the listener drains',
-      facts: listens({ handling: { recent: all(5), badInARow: 5 }, draining: true }),
+      facts: listens({ handling: { ...quiet, recent: all(5), badInARow: 5 }, draining: true }),
       ...{ is: 'degraded', says: ['is closing', 'failed each'], ready: false },
     },
     {
+      name: 'each handler call that there may be hangs, for long',
+      facts: listens({ handling: { ...quiet, allHang: true } }),
+      ...{ is: 'handler', says: ['^every handler call .* has run longer than handlerTimeout'] },
+    },
+    {
+      name: 'each handler call hangs while the listener drains',
+      facts: listens({ handling: { ...quiet, allHang: true }, draining: true }),
+      ...{ is: 'degraded', says: ['is closing', 'longer than handlerTimeout'], ready: false },
+    },
+    {
       name: 'the last nine calls failed, long ago',
-      facts: listens({ handling: { recent: all(0), badInARow: 9 } }),
+      facts: listens({ handling: { ...quiet, recent: all(0), badInARow: 9 } }),
       is: 'healthy',
     },
     {
       name: 'the last ten calls failed, long ago',
-      facts: listens({ handling: { recent: all(0), badInARow: 10 } }),
+      facts: listens({ handling: { ...quiet, recent: all(0), badInARow: 10 } }),
       ...{ is: 'degraded', says: ['failed the last 10 events'] },
     },
   ])('$name: $is', ({ facts, ...expected }) => {
@@ -195,7 +205,7 @@ describe('push', () => {
     const health = decideInputHealth(
       {
         ...push,
-        ...listens({ recent: all(5), handling: { recent: all(5), badInARow: 5 } }),
+        ...listens({ recent: all(5), handling: { ...quiet, recent: all(5), badInARow: 5 } }),
         subscription: { state: 'missing', why: 'it was deleted' },
         timesDeleted: 2,
       },
@@ -284,13 +294,23 @@ describe('pull', () => {
     },
     {
       name: 'each of five handler calls failed',
-      facts: receives({ handling: { recent: all(5), badInARow: 5 } }),
+      facts: receives({ handling: { ...quiet, recent: all(5), badInARow: 5 } }),
       ...{ is: 'handler', says: ['failed each of the 5 events'] },
     },
     {
       name: 'each call failed while it drains',
-      facts: receives({ handling: { recent: all(5), badInARow: 5 }, draining: true }),
+      facts: receives({ handling: { ...quiet, recent: all(5), badInARow: 5 }, draining: true }),
       ...{ is: 'degraded', says: ['is closing', 'failed each'] },
+    },
+    {
+      name: 'each handler call that there may be hangs, for long',
+      facts: receives({ handling: { ...quiet, allHang: true } }),
+      ...{ is: 'handler', says: ['^every handler call .* has run longer than handlerTimeout'] },
+    },
+    {
+      name: 'each handler call hangs while the receiver drains',
+      facts: receives({ handling: { ...quiet, allHang: true }, draining: true }),
+      ...{ is: 'degraded', says: ['is closing', 'longer than handlerTimeout'] },
     },
   ])('$name: $is', ({ facts, ...expected }) => {
     const health = decidePullHealth({ ...pull, ...facts })

@@ -130,6 +130,31 @@ describe('the handler', () => {
     await eventually(() => expect(inputOf(world)).toMatchObject({ status: 'healthy', reasons: [] }))
   })
 
+  const allHang = 'every handler call that maxConcurrency allows has run longer than handlerTimeout'
+
+  it('hangs in all calls: no event is handled until a call ends, though few calls failed', async () => {
+    const hold = Promise.withResolvers<void>()
+    const world = await openWorld({ binding: { onEvent: () => hold.promise } })
+    await world.init({ handlerTimeout: '100ms', maxConcurrency: '2' })
+    const { value } = credentialFrom(world.emulator.clientSecret, world.emulator.topic('orders').id)
+    expect(await deliver(world, 2, value)).toEqual([503, 503])
+    expect(inputOf(world)).toMatchObject({ status: 'unhealthy', cause: 'handler', ready: true })
+    expect(reasonsOf(world)).toContain(allHang)
+    hold.resolve()
+    await eventually(() => expect(inputOf(world)).toMatchObject({ status: 'healthy', reasons: [] }))
+  })
+
+  it('hangs in all calls of pull delivery: nothing is received until a call ends', async () => {
+    const hold = Promise.withResolvers<void>()
+    const { binding, publish, byKey } = await openPull({ binding: { onEvent: () => hold.promise } })
+    await binding.init({ ...byKey, handlerTimeout: '100ms', maxConcurrency: '2' })
+    await publish(order('first'), order('second'))
+    await eventually(() => expect(inputOf({ binding })).toMatchObject({ status: 'unhealthy', cause: 'handler' }))
+    expect(reasonsOf({ binding })).toContain(allHang)
+    hold.resolve()
+    await eventually(() => expect(inputOf({ binding })?.status).toBe('healthy'))
+  })
+
   it('of pull delivery fails for all events', async () => {
     const broken = { isOn: true }
     const onEvent = () => {

@@ -178,6 +178,27 @@ describe('a handler that does not end in time', () => {
   })
 })
 
+describe('the status', () => {
+  it('says that all calls hang as long as each call that there may be runs for longer than its time', async () => {
+    const { calls, deliver, clock, dispatcher } = openDispatcher({ maxConcurrency: 2 })
+    const allHang = () => dispatcher.status().handling.allHang
+    deliver(['a'])
+    clock.advance(10_000)
+    deliver(['b'])
+    clock.advance(24_999)
+    expect(allHang()).toBe(false)
+    clock.advance(1)
+    expect(allHang()).toBe(true)
+    // The failures of the last two minutes say nothing any more.
+    clock.advance(10 * 60_000)
+    expect(dispatcher.status().handling).toEqual({ recent: { total: 0, bad: 0 }, badInARow: 2, allHang: true })
+    await calls[1]?.resolve()
+    expect(allHang()).toBe(false)
+    deliver(['c'])
+    expect(allHang()).toBe(false)
+  })
+})
+
 describe('maxConcurrency', () => {
   it('bounds the events of a batch too, and lets others in between them', async () => {
     const { calls, deliver, handled } = openDispatcher({ maxConcurrency: 2 })

@@ -63,6 +63,17 @@ it('ends a wait after three seconds in vain', () => {
   expect(room.used()).toBe(0)
 })
 
+it('lets the next one in when a wait ends in vain', () => {
+  const { room, enter, names, advance } = openRoom()
+  room.occupy(60)
+  enter('large', 50)
+  advance(1)
+  enter('small', 40)
+  advance(maxWaitMs - 1)
+  expect(names()).toEqual(['large in vain', 'small'])
+  expect([room.used(), room.waiting()]).toEqual([100, 0])
+})
+
 it('forgets a delivery whose wait was ended, and lets the next one in', () => {
   const { room, enter, names, pending, advance } = openRoom()
   room.occupy(60)
