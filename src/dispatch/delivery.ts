@@ -22,6 +22,8 @@ export interface Delivery {
   readonly share: Share
   /** Milliseconds, by `now` of the dispatcher: `handlerTimeout` counts from here. */
   readonly arrivedAt: number
+  /** Milliseconds that the delivery has waited for room: the wait for a free call is as much shorter. @default 0 */
+  readonly waitedMs?: number
   /** The sender has delivered these events before. */
   readonly redelivered: boolean
   /**

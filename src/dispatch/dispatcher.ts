@@ -229,7 +229,8 @@ export class Dispatcher {
         this.#giveUp(open)
         return
       }
-      open.waitBy(this.#options.clock.setTimer(maxWaitMs, () => open.inContext(() => this.#giveUp(open))))
+      const { waitedMs = 0 } = open.delivery
+      open.waitBy(this.#options.clock.setTimer(maxWaitMs - waitedMs, () => open.inContext(() => this.#giveUp(open))))
     }
     this.#queue.add(open)
   }

@@ -21,7 +21,7 @@ export type Room = ReturnType<typeof createRoom>
 const maxBytes = 24 * 1_048_576
 /** Deliveries that wait for room at a time. They take connections only: no byte of theirs has been read. */
 const maxWaiting = 1_000
-/** How long a delivery waits, in milliseconds, for room as for a free call of the handler. Event Grid gives up after 30 s. */
+/** How long a delivery waits, in milliseconds, for room and for a free call of the handler together. Event Grid gives up after 30 s. */
 export const maxWaitMs = 3_000
 
 /** @param most bytes of all deliveries together. A larger delivery gets a share while no other delivery has one. */

@@ -85,7 +85,9 @@ export function createAnswers(options: AnswersOptions) {
     }
     // A hook of the host may have answered: then its status counts.
     if (!reply.sent) sendAnswer(reply, answer, closes)
-    if (raw.writableEnded || !isConnected) end(isConnected)
+    // Until the answer to an earlier request of the same connection is sent, this answer waits, and its sender may go.
+    const isWaiting = raw.socket === null && !raw.writableFinished
+    if (!isConnected || (raw.writableEnded && !isWaiting)) end(isConnected)
     else whenEnded(reply, () => end(raw.writableFinished))
   }
 

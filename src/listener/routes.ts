@@ -55,6 +55,8 @@ interface AdmittedDelivery {
   readonly as: 'delivery'
   /** Milliseconds of a monotonic clock, when the head was there. */
   readonly arrivedAt: number
+  /** Milliseconds that the delivery has waited for room. */
+  readonly waitedMs: number
   readonly share: Share
   /** The dispatcher has the body, and releases the share. Before the body is handed over the end of the request releases the share. */
   isHandedOver: boolean
@@ -85,10 +87,11 @@ export function createRoutes(options: RoutesOptions): FastifyPluginAsync {
       // The sender has gone while the credential was checked.
       if (raw.socket.destroyed) return
       let admission: AdmittedDelivery | undefined
+      const waitsSince = elapsed()
       // Before a byte of the body is read: bodies of which a half has arrived would keep each other out.
       const leave = room.enter(declaredLength(headers) ?? gate.maxRequestBytes, clock, (share) => {
         if (!share) return answers.refuse(reply, noRoomRefusal)
-        admission = { as: 'delivery', arrivedAt, share, isHandedOver: false }
+        admission = { as: 'delivery', arrivedAt, waitedMs: elapsed() - waitsSince, share, isHandedOver: false }
         read(admission)
       })
       // Also where the sender has gone, or a hook of the host has answered.
@@ -126,7 +129,7 @@ export function createRoutes(options: RoutesOptions): FastifyPluginAsync {
     else refuse(problemAnswer(500, 'The request failed.'), 'replaced')
   }
 
-  function deliver(reply: FastifyReply, body: Buffer, { arrivedAt, share }: AdmittedDelivery): void {
+  function deliver(reply: FastifyReply, body: Buffer, { arrivedAt, waitedMs, share }: AdmittedDelivery): void {
     try {
       const { headers } = reply.request
       const reading = readDelivery(body)
@@ -141,6 +144,7 @@ export function createRoutes(options: RoutesOptions): FastifyPluginAsync {
         metadata: eventMetadata(headers, declared.attributes),
         share,
         arrivedAt,
+        waitedMs,
         redelivered: Number.parseInt(String(headers['aeg-delivery-count']), 10) > 0,
         settle: (outcomes, onKnown) => answers.acknowledge(reply, outcomes, onKnown),
       })

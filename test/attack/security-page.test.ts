@@ -37,7 +37,9 @@ const bounds = {
   ),
   'deliveries that wait for this room, in a process': count(constant('dispatch/room.ts', 'maxWaiting')),
   'bodies that wait for a handler call': count(constant('dispatch/dispatcher.ts', 'maxWaiting')),
-  'longest time that a delivery waits for either': seconds(constant('dispatch/room.ts', 'maxWaitMs')),
+  'longest time that a delivery waits for room and a handler call together': seconds(
+    constant('dispatch/room.ts', 'maxWaitMs'),
+  ),
   'all unfinished bodies without one, in a process': bytes(serverDefaults.maxUnprovenBytes),
   'body of a validation request': bytes(constant('listener/handshake.ts', 'maxValidationBytes')),
   'head of a request': bytes(serverDefaults.maxHeaderBytes),

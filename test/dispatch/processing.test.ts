@@ -217,9 +217,9 @@ it.each([
 
 it('counts an event that waits for a free call in vain', async () => {
   const telemetry = startTelemetry()
-  const { clock, advance, waits } = createManualClock()
+  const { clock, now, advance, waits } = createManualClock()
   const { promise: ended, resolve: end } = Promise.withResolvers<void>()
-  const { deliver } = await openListener({ clock, input: { maxConcurrency: 1 }, handler: () => ended })
+  const { deliver } = await openListener({ clock, now, input: { maxConcurrency: 1 }, handler: () => ended })
   const waiting = waits((ms) => ms === 3_000)
   const answers = ['e1', 'e2'].map((id) => deliver(cloudEventText(id)))
   await waiting

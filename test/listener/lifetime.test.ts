@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { createRoom } from '../../src/dispatch/room.ts'
 import { eventually } from '../support/eventually.ts'
 import { createManualClock } from '../support/manual-clock.ts'
 import { quickenTime } from '../support/quick-time.ts'
@@ -141,6 +142,31 @@ describe('a slow handler', () => {
     expect(answer.status).toBe(503)
     expect(answer.headers.get('retry-after')).toBe('30')
     expect(log.text()).toContain('put off a delivery: The event was not handled: no room, no time or no application.')
+    slow.end()
+    expect((await first).status).toBe(200)
+  })
+
+  it('makes a delivery that has waited for room wait for the rest of the 3 s only', async () => {
+    const { clock, now, advance } = createManualClock()
+    const slow = slowHandler()
+    const room = createRoom(10_000)
+    const { deliver, listener } = await openListener({
+      ...{ handler: slow.handler, input: { maxConcurrency: 1 } },
+      ...{ now, clock, room },
+    })
+    const first = deliver(cloudEventText('1'))
+    await slow.called
+    const rest = room.occupy(10_000)
+    const second = deliver(cloudEventText('2'))
+    await expect.poll(() => room.waiting()).toBe(1)
+    advance(2_000)
+    rest.release()
+    await expect.poll(() => listener.status().waiting).toBe(1)
+    advance(999)
+    expect(listener.status().waiting).toBe(1)
+    advance(1)
+    expect(listener.status().waiting).toBe(0)
+    expect((await second).status).toBe(503)
     slow.end()
     expect((await first).status).toBe(200)
   })

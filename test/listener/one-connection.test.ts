@@ -21,9 +21,9 @@ async function openBusyConnection(fastify?: Opening['fastify']) {
   const room = createRoom(24 * 1_048_576)
   const { listener, events, deliver } = await openListener({
     room,
-    handler() {
+    handler({ cloudEvent: { id } }) {
       called?.resolve()
-      return hold?.promise
+      return id === 'at once' ? undefined : hold?.promise
     },
     fastify(server) {
       server.server.once('connection', (socket) => socket.once('close', () => closed?.resolve()))
@@ -60,6 +60,18 @@ it('does not handle an event again whose sender went while it was handled behind
   endHandlers()
   await eventually(() => expect(room.used()).toBe(0))
   expect((await deliver(cloudEventText('second'), { 'aeg-delivery-count': '1' })).status).toBe(200)
+  expect(events).toHaveLength(2)
+})
+
+it('does not handle an event again whose sender went while its answer waited behind another', async () => {
+  const { room, socket, events, deliver, listener, leave, endHandlers } = await openBusyConnection()
+  socket.write(delivery('at once'))
+  await eventually(() => expect(events).toHaveLength(2))
+  await eventually(() => expect(listener.status().running).toBe(1))
+  await leave()
+  endHandlers()
+  await eventually(() => expect(room.used()).toBe(0))
+  expect((await deliver(cloudEventText('at once'), { 'aeg-delivery-count': '1' })).status).toBe(200)
   expect(events).toHaveLength(2)
 })
 
