@@ -80,7 +80,8 @@ export function createTopicClient({ output, credential, endpoints, clock }: Topi
   const connections = openConnections(endpoints, { isPlain })
   const closing = new AbortController()
   const key = authentication.kind === 'accessKey' ? authentication.accessKey.reveal() : undefined
-  // The SDK asks for the public cloud's scope, and once for all requests that wait: the first to give up must not end it for the others.
+  // The SDK would ask for the public cloud's scope. It asks for one token for all waiting requests, so a request that gives up must not
+  // end that.
   const getToken = async () =>
     (await credential?.getToken(environment.topicScope, { abortSignal: closing.signal })) ?? null
   const entra = credential && { credential, scope: environment.topicScope }
