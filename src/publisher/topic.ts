@@ -173,7 +173,7 @@ interface Sending {
   readonly body: string | Buffer
   readonly contentType: string
   outgoing: ClientRequest | undefined
-  /** All of it has left this process. */
+  /** Its connection has come about, so the topic may have all of it. */
   isSent: boolean
   /** The status of an answer that has begun and not ended. */
   begun: number | undefined
@@ -229,8 +229,12 @@ function createSendingClient(): HttpClient {
         sending.outgoing = outgoing
         // The request before, which had a refused token, was not accepted.
         sending.isSent = false
-        outgoing.on('finish', () => {
-          sending.isSent = true
+        outgoing.on('socket', (socket) => {
+          const sent = () => {
+            sending.isSent = true
+          }
+          if (outgoing.reusedSocket) sent()
+          else socket.once(isPlain ? 'connect' : 'secureConnect', sent)
         })
         const answer = (incoming: IncomingMessage) => {
           sending.begun = incoming.statusCode
