@@ -153,8 +153,8 @@ function replacedByToJson(value: unknown, key: string | number): unknown {
 
 /**
  * What an object is that keeps what it holds where JSON does not look: bytes, a Blob, a Map, an Error, a stream, an iterator, a class with
- * private fields or getters alone. One of a kind of JavaScript's own does so whatever fields it was given beside. A class with fields is
- * written by them, whatever it calls itself.
+ * private fields or getters alone. A built-in object (Map, Blob, Error) hides its content even where it was given fields. A class with
+ * fields is written by them, whatever it calls itself.
  */
 function hiddenContent(value: object): string | undefined {
   if (Array.isArray(value)) return undefined

@@ -80,7 +80,8 @@ export function createTopicClient({ output, credential, endpoints, clock }: Topi
   const connections = openConnections(endpoints, { isPlain })
   const closing = new AbortController()
   const key = authentication.kind === 'accessKey' ? authentication.accessKey.reveal() : undefined
-  // The SDK asks for the public cloud's scope, and once for all requests that wait: the first to give up must not end it for the others.
+  // The SDK would ask for the public cloud's scope. It asks for one token for all waiting requests, so a request that gives up must not
+  // end that.
   const getToken = async () =>
     (await credential?.getToken(environment.topicScope, { abortSignal: closing.signal })) ?? null
   const entra = credential && { credential, scope: environment.topicScope }
@@ -172,7 +173,7 @@ interface Sending {
   readonly body: string | Buffer
   readonly contentType: string
   outgoing: ClientRequest | undefined
-  /** All of it has left this process. */
+  /** Its connection has come about, so the topic may have all of it. */
   isSent: boolean
   /** The status of an answer that has begun and not ended. */
   begun: number | undefined
@@ -228,8 +229,12 @@ function createSendingClient(): HttpClient {
         sending.outgoing = outgoing
         // The request before, which had a refused token, was not accepted.
         sending.isSent = false
-        outgoing.on('finish', () => {
-          sending.isSent = true
+        outgoing.on('socket', (socket) => {
+          const sent = () => {
+            sending.isSent = true
+          }
+          if (outgoing.reusedSocket) sent()
+          else socket.once(isPlain ? 'connect' : 'secureConnect', sent)
         })
         const answer = (incoming: IncomingMessage) => {
           sending.begun = incoming.statusCode

@@ -97,7 +97,7 @@ export class Instance {
   async #init(side: Side, properties: Texts): Promise<void> {
     const { name } = this
     this.#refuseWhenClosed()
-    // In the words of a sidecar, and without a free port: who routes to it could not know which.
+    // Parsed here too, so that errors speak of a sidecar, and port 0 is refused: nobody could know which port to route to.
     const metadata = parseMetadata(properties, { componentName: name })
     const { push, pull } = metadata
     const before = this.current[side]

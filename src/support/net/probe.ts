@@ -80,7 +80,7 @@ function send(probe: Probe): Promise<ProbeAnswer> {
   const hostname = bareHost(url)
   const certified = servername ?? hostname
   let giveUp = () => reject(signal.reason)
-  // Before a proxy has opened its tunnel the request itself says nothing of its end.
+  // Until the proxy has opened its tunnel, the request emits nothing when the signal aborts.
   signal.addEventListener('abort', () => giveUp(), { once: true })
   const to =
     target && 'proxy' in target

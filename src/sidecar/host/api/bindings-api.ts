@@ -70,7 +70,7 @@ export function createBindingsApi(options: BindingsApiOptions): ApiServer {
   })
 }
 
-/** The answer to who may not ask. */
+/** The refusal of a caller who may not ask; `undefined` for all others. */
 function refuse({ headers, url = '' }: IncomingMessage, options: BindingsApiOptions): ApiAnswer | undefined {
   const refusal = refusalOf({ headers, protocol: 'http' }, options)
   if (refusal !== undefined) return failure(403, 'ERR_PERMISSION_DENIED', refusal)
@@ -92,7 +92,7 @@ async function answer(request: IncomingMessage, options: BindingsApiOptions): Pr
   const { method, url = '' } = request
   const [path = '', query = ''] = url.split('?', 2)
   const [, group, escaped = ''] = /^\/v1\.0\/(bindings|metadata)\/([^/]*)$/.exec(path) ?? []
-  const name = nameOf(escaped)
+  const name = decodeName(escaped)
   if (typeof name !== 'string') return name
   switch (`${method} ${group === undefined ? path : `/v1.0/${group}/*`}`) {
     case 'POST /v1.0/bindings/*':
@@ -119,7 +119,7 @@ async function answer(request: IncomingMessage, options: BindingsApiOptions): Pr
   }
 }
 
-function nameOf(escaped: string): string | ApiAnswer {
+function decodeName(escaped: string): string | ApiAnswer {
   if (escaped.length > maxNameLength) return failure(414, 'ERR_MALFORMED_REQUEST', malformedPath)
   try {
     return decodeURIComponent(escaped)
