@@ -185,10 +185,14 @@ export function problemAnswer(
 export const hasEnded = ({ raw }: FastifyReply): boolean => raw.destroyed || raw.req.socket.destroyed
 
 /**
- * Calls back once, when the answer was sent or the sender has gone. The connection is listened to as well: while an answer waits for the
- * answer to an earlier request of its connection, Node 22 does not tell the waiting one that the connection has closed.
+ * Calls back once, when the answer was sent or the sender has gone. An answer that waits for the answer to an earlier request of its
+ * connection has no socket yet, and Node 22 does not tell such an answer that the connection has closed.
  */
 export function whenEnded({ raw }: FastifyReply, callback: () => void): void {
+  if (raw.socket) {
+    raw.on('close', callback)
+    return
+  }
   const { socket } = raw.req
   let isOver = false
   const end = () => {
