@@ -191,8 +191,8 @@ export const configSchema = z.strictObject({
   concurrency: field('Deliveries under way at once, for each event subscription. Default: 64.', count),
   maxPending: field('The most undelivered events. Publishing more is answered 429. Default: 1000000.', count),
   maxPendingBytes: field(
-    'The most bytes of memory that undelivered events hold. Publishing more is answered 429. Default: 268435456 (256 MiB), or four ' +
-      'tenths of the memory that Node may use, if that is less.',
+    'The most bytes of memory that undelivered events hold. Publishing more is answered 429. Default: 268435456 (256 MiB), or a ' +
+      'quarter of the memory that Node may use, if that is less.',
     count,
   ),
   maxRecordBytes: field(

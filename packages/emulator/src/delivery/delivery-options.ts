@@ -88,7 +88,7 @@ export function deliverySettings(options: Partial<DeliverySettings> = {}): Deliv
     probation: options.probation ?? (retrySchedule ? false : {}),
     concurrency: options.concurrency ?? 64,
     maxPending: options.maxPending ?? 1_000_000,
-    maxPendingBytes: options.maxPendingBytes ?? Math.min(256 * 1024 * 1024, partOfHeap(0.4)),
+    maxPendingBytes: options.maxPendingBytes ?? Math.min(256 * 1024 * 1024, partOfHeap(0.25)),
   }
   const { concurrency, maxPending, maxPendingBytes, deadLetterDelay, manualValidationTimeout } = settings
   if (!(concurrency >= 1 && maxPending >= 1 && maxPendingBytes >= 1)) {

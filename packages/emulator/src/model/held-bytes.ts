@@ -1,7 +1,10 @@
 /** How many bytes of memory a value holds, and how many pending events, and bytes of these, the emulator takes. */
 import { getHeapStatistics } from 'node:v8'
 
-/** A part of the memory that Node may use for objects (`--max-old-space-size`), in whole bytes. */
+/**
+ * A part of the memory that Node may use for objects, in whole bytes: of `--max-old-space-size`, and of up to 192 MiB more for young objects,
+ * which those that live long cannot use.
+ */
 export const partOfHeap = (part: number): number => Math.floor(getHeapStatistics().heap_size_limit * part)
 
 /** V8's objects, rounded up: header, a member with its name's place, an element, an entry of a Map. Measured on Node 24, in bytes. */
