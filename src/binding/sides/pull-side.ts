@@ -76,11 +76,11 @@ export async function createPullSide(
     async start(subscription, signal, formerUpkeep) {
       former = formerUpkeep
       if (subscription === 'wait') {
-        await keeper?.bringUp('timeout', signal, formerUpkeep)
+        const isKnown = (await keeper?.bringUp('timeout', signal, formerUpkeep)) ?? false
         const known = receiverOptions()
-        // The namespace itself is asked: Resource Manager was not asked whether the event subscription exists, and it never tells whether
-        // the key is right.
-        if (known && (!keeper || pull.namespaceKey))
+        // The namespace itself is asked where Resource Manager has not told whether the event subscription exists, and where there is a key:
+        // Resource Manager never tells whether the key is right.
+        if (known && (!isKnown || pull.namespaceKey))
           await waitUntilReceivable(known, signal ?? new AbortController().signal)
         receive()
         return

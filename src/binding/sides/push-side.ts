@@ -93,7 +93,7 @@ export async function createPushSide(input: PushMetadata, options: PushOptions):
       if (!keeper) return
       // What is wrong with endpoint or credential ends init, also where the event subscription comes up in the background.
       await connect()
-      if (subscription === 'wait') return keeper.bringUp('timeout', signal, formerUpkeep)
+      if (subscription === 'wait') return void (await keeper.bringUp('timeout', signal, formerUpkeep))
       // In the background only close ends the tries; the failure of each is logged by the upsert itself.
       keeper.bringUp('forever', undefined, formerUpkeep).catch(() => {})
     },

@@ -146,17 +146,19 @@ export function createSubscriptionKeeper(options: SubscriptionKeeperOptions) {
      *
      * @param formerUpkeep the end of the upkeep of the former side, which is awaited: else a write of it that is under way would be overlooked.
      *   Must not reject. The next side is ready at once, since it goes on accepting the credential of the former side
+     * @returns false where the client may not read or write the event subscription: then nobody knows that it exists
      */
-    bringUp(patience: 'timeout' | 'forever', signal?: AbortSignal, formerUpkeep?: Promise<void>): Promise<void> {
+    bringUp(patience: 'timeout' | 'forever', signal?: AbortSignal, formerUpkeep?: Promise<void>): Promise<boolean> {
       if (formerUpkeep) record.replacesFormer()
       else record.startWaiting()
       const either = signal ? AbortSignal.any([signal, closing.signal]) : closing.signal
       const up = (async () => {
         await formerUpkeep
         await provision(patience, either)
+        return wasPermitted
       })()
       // In the background somebody may correct the cause of a failure that does not pass by itself.
-      const over = patience === 'forever' ? up.catch(() => {}) : up
+      const over: Promise<unknown> = patience === 'forever' ? up.catch(() => {}) : up
       ended = over.then(watch, () => {})
       return up
     },

@@ -281,6 +281,15 @@ it.each(['wait', 'background'] as const)(
   },
 )
 
+it('does not start with the role EventGrid Data Receiver alone where the event subscription is missing', async () => {
+  quickenTime()
+  const { binding, topic, byCredential } = await openPull({ emulator: { clients: [{ roles: [receiverRole] }] } })
+  const { namespaceEndpoint } = topic
+  const fields = { ...byCredential, namespaceEndpoint, eventSubscriptionName: 'nobody', subscriptionTimeout: '5s' }
+  const refused = await refusal(binding.init(fields))
+  expect(refused).toMatchObject({ code: 'SCOPE_NOT_FOUND', message: expect.stringContaining('nobody') })
+})
+
 it('warns of fields of push that have no effect', async () => {
   const { binding, log, byKey } = await openPull()
   await binding.init({ ...byKey, handshakePort: '9000' })
