@@ -2,8 +2,8 @@
 import { getHeapStatistics } from 'node:v8'
 
 /**
- * A part of the memory that Node may use for objects, in whole bytes: of `--max-old-space-size`, and of up to 192 MiB more for young objects,
- * which those that live long cannot use.
+ * A part of the memory that Node may use for objects, in whole bytes: of `--max-old-space-size`, and of up to 192 MiB more for young
+ * objects, which those that live long cannot use.
  */
 export const partOfHeap = (part: number): number => Math.floor(getHeapStatistics().heap_size_limit * part)
 
