@@ -153,8 +153,8 @@ interface TokenWait {
 }
 
 /**
- * The request for a token that is under way. MSAL keeps the HTTP client of the first caller for the whole process, so our one client finds the
- * present caller here.
+ * The request for a token that is under way. MSAL keeps the HTTP client of the first caller for the whole process, so our one client
+ * finds the present caller here.
  */
 const waits = new AsyncLocalStorage<TokenWait>()
 

@@ -97,8 +97,11 @@ export class Dispatcher {
 
   /** `running` as above. `waiting`: deliveries that wait for a call. `handling`: how calls ended, and whether all hang. */
   status(): { readonly running: number; readonly waiting: number; readonly handling: Handling } {
-    const hanging = this.#running.filter(({ signal }) => signal.aborted).length
-    const handling = { ...this.#handling.current(), allHang: hanging >= this.#options.maxConcurrency }
+    const isFull = this.#running.length >= this.#options.maxConcurrency
+    const handling = {
+      ...this.#handling.current(),
+      allHang: isFull && this.#running.every(({ signal }) => signal.aborted),
+    }
     return { running: this.running, waiting: this.#queue.size, handling }
   }
 

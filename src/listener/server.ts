@@ -91,7 +91,7 @@ export function createServer({ limits, isOurPath, log, clock, onBadPath }: Serve
     onRefused: (error) => log.warn('could not accept a connection', { code: codeOf(error) ?? '' }),
   })
   server.on('connection', (socket: Socket) => {
-    // Each delivery listens to the end of its connection, and many may come before the first is answered. Node would warn of a leak.
+    // An answer that waits behind another listens to the end of its connection, and many may wait. Node would warn of a leak.
     socket.setMaxListeners(0)
     unproven.add(socket)
     socket.once('close', () => unproven.delete(socket))

@@ -142,9 +142,10 @@ async function withHidden(
   // What these calls do not tell would look like a difference, and be written back.
   const url = isRecord(full) && typeof full.endpointUrl === 'string' && full.endpointUrl
   if (webHook && !url) throw unreadable('it is not the URL of an endpoint; a proxy may have answered instead of ARM')
+  if (hidesValue && !isRecord(revealed))
+    throw unreadable('it is not a list of delivery attributes; a proxy may have answered instead of ARM')
   const deliveryAttributeMappings = joinValues(attributes, readAttributes(revealed))
-  const isOursHidden = deliveryAttributeMappings.some((one) => isOurAttribute(one) && !isValueKnown(one))
-  if (hidesValue && (!isRecord(revealed) || isOursHidden))
+  if (deliveryAttributeMappings.some((one) => isOurAttribute(one) && !isValueKnown(one)))
     throw unreadable(`it does not tell the delivery attribute ${deliveryTokenHeader}`)
   const whole = { ...destination.properties, ...(url && { endpointUrl: url }), deliveryAttributeMappings }
   const { endpointType } = destination

@@ -200,9 +200,7 @@ export function blobDestination(
 export const standingFilters = (wanted: readonly AdvancedFilter[], existing: readonly UnknownRecord[] = []) =>
   wanted.map(
     (filter): UnknownRecord | AdvancedFilter =>
-      existing.find((stands) => isDeepStrictEqual(comparable(stands, filter), comparable(filter, filter))) ?? {
-        ...filter,
-      },
+      existing.find((stands) => isDeepStrictEqual(comparable(stands, filter), comparable(filter, filter))) ?? filter,
   )
 
 /** The filter of an event subscription outside of namespaces: that of the metadata over the existing one. */

@@ -92,8 +92,8 @@ function queueFilters(settings: PullMetadata['settings'], existing: readonly Unk
   const isReplaced = ({ key, operatorType }: UnknownRecord) =>
     key === 'subject' && subjects.some((subject) => subject.operatorType === operatorType)
   const wanted = [
-    ...subjects.flatMap(({ operatorType, setting: value }) =>
-      typeof value === 'string' ? [{ operatorType, key: 'subject', values: [value] }] : [],
+    ...subjects.flatMap(({ operatorType, setting }) =>
+      typeof setting === 'string' ? [{ operatorType, key: 'subject', values: [setting] }] : [],
     ),
     ...(typeof advancedFilters === 'object' ? advancedFilters : []),
   ]

@@ -163,7 +163,10 @@ export function unreadableAttribute(destination: Destination | undefined): strin
   return unread && (unread.name ?? 'without a name')
 }
 
-/** Is its value known? ARM leaves out what it does not tell, or has a word in its place. An empty value is none: Event Grid takes none. */
+/**
+ * Whether the value of a delivery attribute is known. ARM leaves out a value that it does not tell, or has the word `Hidden` in its place.
+ * Event Grid accepts no empty value, so an empty value is not known either.
+ */
 export function isValueKnown({ type, properties: { value, isSecret, sourceField } = {} }: DeliveryAttribute): boolean {
   if (type === 'Dynamic') return !isNothing(sourceField)
   return !isNothing(value) && !(isSecret === true && value === hiddenValue)

@@ -20,7 +20,7 @@ import {
   type PublishReceipt,
 } from './queue.ts'
 import { explainRejection, type FailedSend, inDoubt } from './rejection.ts'
-import { createSender, failureNow, isInDoubt } from './sender.ts'
+import { createSender, failureNow, isInDoubtNow } from './sender.ts'
 import { type CallTrace, createPublishTracing } from './telemetry.ts'
 import { createTopicClient, publishUrl, type TopicClientOptions } from './topic.ts'
 
@@ -166,7 +166,7 @@ function closedError(call?: PublishCall): BindingError {
   const fix = 'publish through a new one'
   if (!call) return new BindingError('CLOSED', { what: 'the publisher is closed', fix })
   const details = idsOf(call)
-  if (isInDoubt(call)) {
+  if (isInDoubtNow(call)) {
     const what = 'the publisher closed before the topic had answered'
     return new BindingError('CLOSED', { what, fix: fix + inDoubt, details })
   }

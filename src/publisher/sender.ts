@@ -128,7 +128,7 @@ export function failureNow({ attempt, lastFailure }: PublishCall, waitedMs: numb
 }
 
 /** Whether the topic may have accepted, or may still accept, the events of a call that ends now. */
-export const isInDoubt = ({ attempt, isInDoubt }: PublishCall): boolean =>
+export const isInDoubtNow = ({ attempt, isInDoubt }: PublishCall): boolean =>
   isInDoubt || (attempt !== undefined && mayBeAccepted(attempt.sent.unanswered('')))
 
 const nextEvents = ({ requests, done }: PublishCall): readonly WireEvent[] => requests[done.requests] ?? []

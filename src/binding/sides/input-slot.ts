@@ -22,8 +22,8 @@ interface OpenedInput {
   ending?: Promise<void>
 }
 
-/** What the next side has to know of the former one. */
-interface FormerSide {
+/** What the next side takes over from the former one. */
+interface TakenOver {
   /** Takes the place of a `handshakePort` of 0. */
   readonly port: number | undefined
   /** Whether deliveries were routed to it. */
@@ -44,11 +44,11 @@ export function createInputSlot(shared: () => SideOptions, fastify: FastifyHook 
   let accepted: readonly PushMetadata[] = []
 
   /** Until the side is open, or that of another update is, health says that there is no listener. */
-  async function reopen(former: OpenedInput, formerSide: FormerSide, closing: AbortSignal): Promise<void> {
+  async function reopen(former: OpenedInput, takenOver: TakenOver, closing: AbortSignal): Promise<void> {
     if (!former.ending || closing.aborted) return
     const { logger } = shared()
     try {
-      const again = await make(former.metadata, formerSide)
+      const again = await make(former.metadata, takenOver)
       await open(again, { subscription: 'background', signal: closing, closing }, former)
       logger.warn('the former input side runs again')
     } catch (error) {
@@ -70,7 +70,7 @@ export function createInputSlot(shared: () => SideOptions, fastify: FastifyHook 
 
   /** Makes an input side that does not listen yet; `undefined` where the metadata configure none. */
   // Push and pull need libraries of their own, which take time and memory: only those of the configured way are loaded.
-  async function make(metadata: ParsedMetadata, { port = 0, wasReady }: FormerSide): Promise<OpenedInput | undefined> {
+  async function make(metadata: ParsedMetadata, { port = 0, wasReady }: TakenOver): Promise<OpenedInput | undefined> {
     const { push, pull } = metadata
     const options = { ...shared(), handler, formers: accepted }
     if (push) {
@@ -113,9 +113,9 @@ export function createInputSlot(shared: () => SideOptions, fastify: FastifyHook 
       if (isOpen && isSameInput(former.metadata, metadata)) return
       const hasInput = metadata.push !== undefined || metadata.pull !== undefined
       if (isOpen) shared().logger.info(`the input side ${hasInput ? 'starts anew' : 'ends'}`)
-      const formerSide = { port: former?.side.address()?.port, wasReady: isOpen && former.side.health().ready }
+      const takenOver = { port: former?.side.address()?.port, wasReady: isOpen && former.side.health().ready }
       accepted = former?.side.accepts() ?? accepted
-      const next = await make(metadata, formerSide)
+      const next = await make(metadata, takenOver)
       try {
         opening.signal.throwIfAborted()
         former?.side.stop()
@@ -125,7 +125,7 @@ export function createInputSlot(shared: () => SideOptions, fastify: FastifyHook 
         next?.side.stop()
         const ended = next && retire(next)
         current = former
-        if (isOpen) await reopen(former, formerSide, opening.closing)
+        if (isOpen) await reopen(former, takenOver, opening.closing)
         else await ended
         throw error
       }

@@ -76,11 +76,11 @@ export async function createPullSide(
     async start(subscription, signal, formerUpkeep) {
       former = formerUpkeep
       if (subscription === 'wait') {
-        const isKnown = (await keeper?.bringUp('timeout', signal, formerUpkeep)) ?? false
+        const isPermitted = (await keeper?.bringUp('timeout', signal, formerUpkeep)) ?? false
         const known = receiverOptions()
-        // The namespace itself is asked where Resource Manager has not told whether the event subscription exists, and where there is a key:
-        // Resource Manager never tells whether the key is right.
-        if (known && (!isKnown || pull.namespaceKey))
+        // Resource Manager has not told whether the event subscription exists, or never tells whether the key is right: the namespace is
+        // asked.
+        if (known && (!isPermitted || pull.namespaceKey))
           await waitUntilReceivable(known, signal ?? new AbortController().signal)
         receive()
         return

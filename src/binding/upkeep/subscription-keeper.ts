@@ -144,8 +144,8 @@ export function createSubscriptionKeeper(options: SubscriptionKeeperOptions) {
     /**
      * To be called once. The event subscription is watched afterwards; with the patience `timeout` not where this rejects.
      *
-     * @param formerUpkeep the end of the upkeep of the former side, which is awaited: else a write of it that is under way would be overlooked.
-     *   Must not reject. The next side is ready at once, since it goes on accepting the credential of the former side
+     * @param formerUpkeep the end of the upkeep of the former side, which is awaited: else a write of it that is under way would be
+     *   overlooked. Must not reject. The next side is ready at once, since it goes on accepting the credential of the former side
      * @returns false where the client may not read or write the event subscription: then nobody knows that it exists
      */
     bringUp(patience: 'timeout' | 'forever', signal?: AbortSignal, formerUpkeep?: Promise<void>): Promise<boolean> {

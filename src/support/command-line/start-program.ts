@@ -3,6 +3,8 @@ import module from 'node:module'
 import { complaintAboutNode } from '../process/runtime.ts'
 
 /**
+ * Is not awaited by its callers: the bundle is CommonJS, which knows no `await` outside of functions.
+ *
  * @param program the URL of the file that runs
  * @param name of the package
  * @param load imports the program. All else is imported by it and below: a Node that is too old ends over an import it does not know

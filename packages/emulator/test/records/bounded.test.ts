@@ -37,10 +37,10 @@ describe('what the emulator records', () => {
     expect(emulator.figures()).toMatchObject({ published: 60, dropped: 60 })
   })
 
-  it('lets the process live with 128 MB, however many events are pending: more are answered 429', async () => {
+  it('lets the process live with 112 MB, however many events are pending: more are answered 429', async () => {
     const subscriber = await startSubscriber()
     const deliver = ['--deliver', `orders=${subscriber.url}/hook`, '--quiet']
-    const emulate = await startEmulate(deliver, { NODE_OPTIONS: '--max-old-space-size=128' })
+    const emulate = await startEmulate(deliver, { NODE_OPTIONS: '--max-old-space-size=112' })
     subscriber.answerTo('/hook', { status: 503 })
     const { httpEndpoint, key } = await emulate.topic('orders')
     const data = { text: 'x'.repeat(200) }

@@ -182,11 +182,11 @@ const malformed = (why: string): ApiAnswer =>
 
 /** The rest of the body is not read, so no further request can come on this connection. */
 function unread(why: typeof noRoom | undefined): ApiAnswer {
-  const { status, headers, body } =
+  const answer =
     why === noRoom
       ? failure(503, 'ERR_OVERLOADED', 'too many requests whose bodies are not there yet: try again')
       : malformed(`the body is over ${bodyLimit} bytes`)
-  return { status, headers: { ...headers, connection: 'close' }, ...(body !== undefined && { body }) }
+  return { ...answer, headers: { ...answer.headers, connection: 'close' } }
 }
 
 function parseInvoke(body: Buffer): z.infer<typeof invokeRequest> | { readonly fault: string } {
