@@ -86,9 +86,17 @@ spec:
   for (const line of [
     'deliveries_total{component="shop",status="500"} 1',
     'deliveries_total{component="shop",status="200"} 1',
-    'seconds_count{component="shop",what="event",result="failed"} 1',
-    'seconds_count{component="shop",what="create",result="ok"} 1',
-    'healthy{component="shop"} 1',
+    'eventgrid_binding_deliveries_total{component="shop",status="401"} 0',
+    'eventgrid_binding_events_total{component="shop",result="failed"} 1',
+    'eventgrid_binding_events_total{component="clock",result="failed"} 0',
+    'eventgrid_binding_invokes_total{component="shop",code="OK"} 1',
+    'eventgrid_binding_invokes_total{component="clock",code="OK"} 0',
+    'eventgrid_binding_health{component="shop",side="input",status="healthy"} 1',
+    'eventgrid_binding_input_unhealthy{component="shop",cause="handler"} 0',
+    'eventgrid_binding_input_unhealthy{component="clock",cause="closed"} 0',
+    'eventgrid_binding_event_subscription{component="shop",state="provisioned"} 1',
+    'eventgrid_binding_event_subscription_deleted_total{component="shop"} 0',
+    'eventgrid_binding_start_time_seconds{component="shop"} ',
   ])
     expect(metrics).toContain(line)
 

@@ -53,7 +53,7 @@ export async function startHost({
       logger: console,
       // The application's answer decides: 2xx acknowledges, anything else has the event redelivered.
       onEvent: ({ data, contentType, signal }) =>
-        metrics.time(name, 'event', async () => {
+        metrics.event(name, async () => {
           const headers = { 'content-type': contentType }
           const answer = await fetch(`${app}/${name}`, { method: 'POST', headers, body: data, signal })
           if (!answer.ok) throw new Error(`the application answered ${answer.status}`)
@@ -72,6 +72,7 @@ export async function startHost({
     if (former) leaving.push(former)
     makers.set(binding, plugin)
     bindings.set(name, binding)
+    metrics.began(name)
     return binding
   }
 
@@ -172,7 +173,7 @@ export async function startHost({
     async invoke(name, operation, data) {
       const binding = bindings.get(name)
       if (!binding) throw new Error(`there is no component ${name}`)
-      const { metadata } = await metrics.time(name, operation, () => binding.invoke(operation, data))
+      const { metadata } = await metrics.invoke(name, () => binding.invoke(operation, data))
       return { ...metadata }
     },
     close,

@@ -66,7 +66,7 @@ export function createCredential(
     try {
       return connect(metadata, options, authorityHost)
     } catch (error) {
-      // Some look for what they need as soon as they are made, a workload identity for its variables.
+      // Some credentials check their configuration in the constructor: a workload identity reads its environment variables.
       throw tokenFailure(error, [], context)
     }
   }
@@ -111,12 +111,12 @@ function connect(
   if (metadata.kind !== 'cli' && metadata.kind !== 'managedIdentity') refuseUnusableProxy(authorityHost)
   const common = {
     authorityHost,
-    // Discovery asks Microsoft's public cloud whether it knows the host, and it knows none of a private one.
+    // Instance discovery asks Microsoft's public cloud whether the authority host is valid. It does not know the hosts of a private cloud.
     disableInstanceDiscovery: !Object.values(azureEnvironments).some((known) => known.authorityHost === authorityHost),
     httpClient: observedClient,
   }
-  // Whoever asks for a token tries again, as Entra's Retry-After says; retries here would multiply. Those of `default` know what an
-  // identity endpoint answers while it starts.
+  // The callers of `getToken` retry, and wait as long as Entra's Retry-After says. Retries of the SDK would multiply these, so they are
+  // off. The credential `default` keeps them: they know the answers of an identity endpoint that is still starting.
   const entra = { ...common, retryOptions: { maxRetries: 0 } }
   const client = 'clientId' in metadata && metadata.clientId ? { clientId: metadata.clientId } : {}
   const tenant = 'tenantId' in metadata && metadata.tenantId ? { tenantId: metadata.tenantId } : {}
@@ -140,7 +140,7 @@ function connect(
   }
 }
 
-/** Whether a caller's time is over, in which case it wants to know who did not answer. */
+/** Whether the signal aborted because the caller's time limit is over. Then the error has to say which server did not answer. */
 const isTimeLimit = (signal: GetTokenOptions['abortSignal']): boolean =>
   signal instanceof AbortSignal && nameOf(signal.reason) === 'TimeoutError'
 

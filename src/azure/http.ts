@@ -75,8 +75,8 @@ const policiesOf = ({ connect, entra, answerLimit }: RequestOptions): readonly P
 ]
 
 /**
- * A policy that has a refused token renewed and sends the request once more, where the next token is another. To be added for each
- * retry: so it stands behind the SDK's own policies that ask for the first token and make an error of the answer.
+ * A policy that drops a refused token and sends the request once more with a new token. Add it for each retry (`perRetry`): there it
+ * sees the request after the SDK has added the first token, and the answer before the SDK has turned the answer into an error.
  */
 export function createRefusedTokenPolicy(credential: RenewableCredential, scope: string): PipelinePolicy {
   return {
@@ -100,7 +100,7 @@ export function createRefusedTokenPolicy(credential: RenewableCredential, scope:
 export const maxAnswerBytes = 1_048_576
 
 /** How {@link createAnswerLimitPolicy} treats a long answer. */
-export interface AnswerLimit {
+interface AnswerLimit {
   readonly maxBytes: number
   /** `fail` rejects the request; `cut` keeps the first `maxBytes`. Both end the connection. */
   readonly longer: 'fail' | 'cut'
@@ -141,7 +141,7 @@ export function readBounded(stream: NodeJS.ReadableStream, { maxBytes, longer }:
     const chunks: Buffer[] = []
     let size = 0
     const finish = () => {
-      // It follows a good end as well, and an error takes time to make.
+      // `close` is emitted after a normal end too, and creating an error is slow.
       stream.off('close', broken)
       resolve(Buffer.concat(chunks, Math.min(size, maxBytes)))
     }
@@ -233,7 +233,7 @@ function trustOf({ ca }: Endpoints) {
   if (ca === undefined) return undefined
   const known = trusts.get(ca)
   if (known) return known
-  // Node takes a list in place of its own and not beside it.
+  // `ca` replaces Node's own certificates, so these are passed again.
   const secureContext = tls.createSecureContext({ ca: [...tls.getCACertificates('default'), ca] })
   const trust = { secureContext, agent: new Agent({ keepAlive: true, secureContext }) }
   keepNewest(trusts, ca, trust, maxTrusts)

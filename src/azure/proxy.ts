@@ -32,9 +32,12 @@ export function proxyOf(url: string, environment: Environment = process.env): UR
   return proxy && /^https?:$/.test(proxy.protocol) && !isBypassed(url, environment) ? proxy : undefined
 }
 
+/** As {@link proxyOf}, for the URL of a web hook, which is asked directly where it is on this machine, also by https. */
+export const proxyOfEndpoint = ({ hostname, href }: URL) => (isLoopback(hostname) ? undefined : proxyOf(href))
+
 /**
- * Does a request to the URL go past the proxy? The SDKs know `x` and `.x` in NO_PROXY only, and `x` for that host alone. The identity
- * endpoint of a machine is no address that a proxy could reach.
+ * Whether a request to the URL goes directly, without the proxy. Reads more forms of NO_PROXY than the SDKs, which know only `.x` for a
+ * domain and `x` for one host. The identity endpoint of a machine is always asked directly, because no proxy can reach its address.
  */
 export function isBypassed(url: string, environment: Environment = process.env): boolean {
   const { hostname, port, protocol } = new URL(url)

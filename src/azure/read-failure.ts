@@ -36,7 +36,7 @@ export function readFailure(error: unknown, now: number): ArmFailure {
     const word = wordOf(said.code)
     const answer = {
       status,
-      // Of a text that is not ARM's the SDK makes a code of its own.
+      // The SDK invents a code where the body is not an error of ARM. So the code is read from the body.
       code: response ? word : code,
       message:
         said.message ??
@@ -44,7 +44,7 @@ export function readFailure(error: unknown, now: number): ArmFailure {
     }
     return {
       ...answer,
-      kind: kindOfSaid({ ...answer, targets: said.targets }) ?? kindOfAnswer(answer),
+      kind: kindOfSaid(answer) ?? kindOfAnswer(answer),
       retryAfterMs: readRetryAfter((name) => response?.headers.get(name), now),
       requestId: readRequestId(response?.headers.get('x-ms-request-id')),
     }
@@ -81,12 +81,10 @@ export function readOperationFailure(bodyAsText: string | null | undefined): Arm
 interface Said {
   readonly code?: string | undefined
   readonly message?: string
-  /** Targets of the details, for instance the provider that is not registered. */
-  readonly targets?: readonly string[] | undefined
 }
 
-function failedOperation({ code, message = '', targets }: Said): ArmFailure {
-  const said = { code, message, targets }
+function failedOperation({ code, message = '' }: Said): ArmFailure {
+  const said = { code, message }
   return { kind: kindOfSaid(said) ?? kindOfOperation(said), code, message, isOperation: true }
 }
 
@@ -102,13 +100,13 @@ const scopeCodes: ReadonlySet<string> = new Set([
 ])
 
 /** By what ARM says, whatever the status: not every 409 is a conflict, an unregistered provider is answered 409 as well. */
-function kindOfSaid({ code: given = '', message = '', targets = [] }: Said): ArmFailureKind | undefined {
+function kindOfSaid({ code: given = '', message = '' }: Said): ArmFailureKind | undefined {
   const code = given.toLowerCase()
   const isHandshake =
     /^url\s*validation/.test(code) ||
     /validation handshake failed|attempt to validate the provided endpoint/i.test(message)
   if (isHandshake) return 'handshake'
-  if (code === 'missingsubscriptionregistration' || isUnregistered(message, targets)) return 'unregistered'
+  if (code === 'missingsubscriptionregistration' || unregistered.test(message)) return 'unregistered'
   // It looks final and is not: the same request succeeds a little later (hashicorp/terraform-provider-azurerm#26256).
   if (code === 'messaginggatewaybadrequest') return 'busy'
   if (code === 'authorizationfailed') return 'forbidden'
@@ -116,19 +114,13 @@ function kindOfSaid({ code: given = '', message = '', targets = [] }: Said): Arm
   return scopeCodes.has(code) ? 'noScope' : undefined
 }
 
-function isUnregistered(message: string, targets: readonly string[]): boolean {
-  return (
-    /registration is in '(un|not)registered' state|is not registered (to use namespace|in subscription)/i.test(
-      message,
-    ) ||
-    (targets.some((target) => target.toLowerCase() === 'microsoft.eventgrid') && /regist/i.test(message))
-  )
-}
+const unregistered =
+  /registration is in '(un|not)registered' state|is not registered (to use namespace|in subscription)/i
 
-/** A 403 of somebody's rule, which no role changes. */
+/** Codes of a 403 that comes from a policy or a setting: no role assignment helps. */
 const disallowed = /^requestdisallowed|^disallowed|disabled/
 
-/** Codes of a 409 that does not pass. */
+/** Codes of a permanent 409: the same request would fail again. */
 const lastingConflicts: ReadonlySet<string> = new Set([
   'scopelocked',
   'readonlydisabledsubscription',
@@ -174,33 +166,18 @@ function kindOfOperation({ code = '', message = '' }: Said): ArmFailureKind {
 
 const maxBody = 100_000
 
-/** Codes that wrap another error. It is in their details. */
-const wrappers: ReadonlySet<unknown> = new Set([
-  'ResourceOperationFailure',
-  'ResourceDeploymentFailure',
-  'DeploymentFailed',
-  'DeploymentOperationFailed',
-])
-
 /** What the body of an error says: no entry where it says nothing. */
 function readErrorBody(text: string | null | undefined): Said {
   if (!text || text.length > maxBody) return {}
-  let error = field(readJson(text), 'error')
-  while (wrappers.has(field(error, 'code')) && details(error)[0] !== undefined) error = details(error)[0]
+  const error = field(readJson(text), 'error')
   const code = nonEmpty(field(error, 'code'))
   const message = nonEmpty(field(error, 'message'))
-  const targets = details(error).flatMap((detail) => nonEmpty(field(detail, 'target')) ?? [])
-  return { ...(code && { code }), ...(message && { message }), targets }
+  return { ...(code && { code }), ...(message && { message }) }
 }
 
 /** ARM's codes are words. A gateway repeats the status. */
 const wordOf = (code: string | undefined) => (code !== undefined && /^\d+$/.test(code) ? undefined : code)
 
 const field = (value: unknown, key: string): unknown => (isRecord(value) ? value[key] : undefined)
-
-function details(error: unknown): readonly unknown[] {
-  const list = field(error, 'details')
-  return Array.isArray(list) ? list : []
-}
 
 const nonEmpty = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)

@@ -1,11 +1,11 @@
-/** One token for all who ask: requests are shared, a good one is kept until the new one is there, a refused one is renewed. */
+/** Keeps one token for all callers: they share a request, use a valid token until the next one has arrived, and replace a refused token. */
 import type { AccessToken, GetTokenOptions, TokenCredential } from '@azure/core-auth'
 
 export interface RenewableCredential extends TokenCredential {
   getToken(scopes: string | string[], options?: GetTokenOptions): Promise<AccessToken>
   /**
-   * A service refused this token. Tells whether the next one is another: a refused token is renewed at once, then at most once a minute
-   * for each scope, because the cause may be one that lasts.
+   * To be called with a token that a service has refused (401). Drops the token, so that the next `getToken` fetches a new one. This is
+   * done at most once a minute for each scope, because the cause may be permanent. Returns whether the next token will be a new one.
    */
   renew(refused: string): boolean
 }
@@ -50,7 +50,7 @@ export function createTokenKeeper(
       }
     }
     const started = { answer: fetching(), abandon, waiting: 0 }
-    // Who renews a good token in advance does not wait for the answer.
+    // A renewal in advance is not awaited. Its failure must not become an unhandled rejection, which would end the process.
     started.answer.catch(() => {})
     entry.request = started
     return started
@@ -112,7 +112,7 @@ async function waitFor(
     signal?.removeEventListener('abort', abort)
     if (--request.waiting === 0) {
       request.abandon.abort()
-      // It takes a moment to end, and nobody may join it meanwhile.
+      // The cancelled request takes a moment to end. A new caller must not join it.
       if (entry.request === request) delete entry.request
     }
   }

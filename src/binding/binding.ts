@@ -102,12 +102,14 @@ export class Binding implements BindingComponent {
   }
 
   /**
-   * Takes other metadata for the same component, as a host does when its YAML or a secret has changed. Everything is validated first. A
-   * side whose fields are the same goes on. The other output side takes the next calls, and those under way end on the former one. The
-   * other input side is a new server or receiver: the former one frees the port and takes nothing new, the next one listens (a port in
-   * use is tried for two seconds), and the former handlers end behind it. It resolves when the sides are open. The event subscription
-   * follows in the background: {@link Binding.health} tells of it. What comes by the former settings meanwhile is taken as before
-   * (docs/library.md).
+   * Replaces the metadata of the component, for instance when its YAML or a secret has changed. All fields are validated first. A side
+   * whose fields have not changed goes on. For other fields a new side is opened:
+   * - Output: new calls use the new side. Calls under way end on the former side.
+   * - Input: the former server or receiver frees the port and accepts no more events. The new one opens the port, and tries again for two
+   *   seconds while the port is in use. Handlers under way go on.
+   *
+   * Resolves when the sides are open. The event subscription is updated in the background: {@link Binding.health} shows its state.
+   * Deliveries with the former settings are still accepted meanwhile (docs/library.md).
    *
    * Calls are done one after the other, and after an `init` under way. Where one rejects, everything goes on as before: an input side
    * that had to be closed is opened again.
@@ -245,8 +247,9 @@ export class Binding implements BindingComponent {
    * published. The event subscription stays, so Event Grid keeps events for the next start. May be called again. An `init` or `update`
    * under way rejects with CLOSED.
    *
-   * With `sides` it closes these alone, and `update` can open them again; meanwhile their health is `unhealthy`, and `invoke` rejects
-   * with CLOSED. A host of several components closes the input sides of all first, as a handler may publish through another component.
+   * With `sides` it closes these alone, and `update` can open them again; meanwhile their health is `unhealthy`, and without the output
+   * side `invoke` rejects with CLOSED. A host of several components closes the input sides of all first, as a handler may publish through
+   * another component.
    *
    * @throws a TypeError for an invalid option
    */

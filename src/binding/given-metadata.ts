@@ -32,12 +32,15 @@ export interface NamedMetadata<Given = unknown> {
 export interface ComponentDocument {
   readonly apiVersion: string
   readonly kind: string
-  readonly metadata: { readonly name: string; readonly namespace?: string }
+  readonly metadata: { readonly name: string; readonly namespace?: string; readonly [other: string]: unknown }
   readonly spec: {
     readonly type: string
     readonly version?: string
+    readonly ignoreErrors?: boolean
     readonly metadata?: readonly { readonly name: string; readonly value?: string }[]
   }
+  readonly auth?: { readonly secretStore?: string }
+  readonly scopes?: readonly string[]
 }
 
 /** What `init` takes where the compiler knows its shape. */

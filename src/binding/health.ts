@@ -1,5 +1,5 @@
 /** Whether each side is healthy, degraded or unhealthy, why, and whether it is ready. */
-import type { Handling, RecentCounts } from '../dispatch/handler.ts'
+import type { CurrentHandler, Handling, RecentCounts } from '../dispatch/handler.ts'
 import type { LastRefused } from '../listener/answers.ts'
 import { otherCredential } from '../listener/log-events.ts'
 import { createPullCounts, type PullCounts } from '../receiver/pull-counts.ts'
@@ -19,16 +19,17 @@ export interface SideHealth {
 }
 
 /**
- * Why an input side is unhealthy. `closed`: it does not listen. `subscription`: the event subscription does not stand, or a wrong secret
- * or a missing role keeps this process from knowing, and none of its deliveries has come. `receive`: pull delivery cannot receive.
- * `deliveries`: at least half of the deliveries of the last two minutes, five or more, were refused or put off for a reason of ours.
- * `handler`: each of the handler calls of the last two minutes, five or more, failed or did not end in time; or every handler call that
- * `maxConcurrency` allows has run longer than `handlerTimeout` and has not ended.
+ * Why an input side is unhealthy. `closed`: it does not listen. `subscription`: the event subscription does not stand, or delivers
+ * elsewhere; or this process cannot know, by a wrong secret, a missing role or ten minutes without an answer, and none of its deliveries
+ * has come. `receive`: pull delivery cannot receive. `handler`: the application has gone; or each of the handler calls of the last two
+ * minutes, five or more, or the last ten failed or did not end in time; or every handler call that there is room for has run longer than
+ * `handlerTimeout` and has not ended. `deliveries`: at least half of the deliveries of the last two minutes, five or more, or the last
+ * ten were refused or put off for a reason of ours.
  */
 export type UnhealthyCause = (typeof unhealthyCauses)[number]
 
 /** The first that applies is told. */
-export const unhealthyCauses = ['closed', 'subscription', 'receive', 'deliveries', 'handler'] as const
+export const unhealthyCauses = ['closed', 'subscription', 'receive', 'handler', 'deliveries'] as const
 
 /** The input side's state. */
 export interface InputHealth extends SideHealth {
@@ -84,11 +85,13 @@ interface InputFacts {
     readonly answered: Readonly<Record<string, number>>
     readonly strangers: Readonly<Record<string, number>>
     readonly foreignAt: number | undefined
+    readonly acceptedAt: number | undefined
     readonly recent: RecentCounts
+    readonly crowded: RecentCounts
     readonly handling: Handling
     readonly lastRefused: LastRefused | undefined
   }
-  readonly handlerAttached: boolean
+  readonly handler: CurrentHandler
   /** Whether this process writes the event subscription. */
   readonly manages: boolean
   readonly subscription: SubscriptionState
@@ -101,8 +104,8 @@ interface InputFacts {
 const foreignDeliveryMs = 5 * 60_000
 
 /**
- * How long a delivery that was not accepted degrades the health, unless one is accepted before. Redeliveries come ten or thirty minutes
- * apart, and a stranger who knows the name of the event subscription can cause it, so it does not last for ever.
+ * How long deliveries that were not accepted count, unless one is accepted before. Redeliveries come ten or thirty minutes apart, and a
+ * stranger who knows the name of the event subscription can cause them, so they do not count for ever.
  */
 const refusedMs = 60 * 60_000
 
@@ -110,8 +113,8 @@ const refusedMs = 60 * 60_000
 const neverSentAgain: ReadonlySet<number> = new Set([400, 401, 403, 413])
 
 /**
- * So many failures in a row degrade the health, however fast or slow they come, until a success: an application that is down fails
- * thousands in seconds, and then nothing comes for minutes. A single event that nobody can handle is tried seven times in its first hour.
+ * So many failures in a row count until a success, however fast or slow they come: Event Grid holds deliveries back from an endpoint that
+ * fails, so nothing may come for minutes. A single event that nobody can handle is tried seven times in its first hour.
  */
 const manyFailures = 10
 
@@ -125,12 +128,22 @@ const noHandler =
 
 /** Decides the health of push delivery. */
 export function decideInputHealth(facts: InputFacts, now: number): InputHealth {
-  const { draining, answered, strangers, foreignAt = 0, recent, handling, lastRefused } = facts.listener
+  const {
+    draining,
+    answered,
+    strangers,
+    foreignAt = 0,
+    acceptedAt = 0,
+    recent,
+    crowded,
+    handling,
+    lastRefused,
+  } = facts.listener
   const reasons: string[] = []
   if (facts.closed) reasons.push('the listener does not listen')
   else if (draining) reasons.push('the listener is closing')
   const isRoutable = reasons.length === 0 && facts.mayBeRouted
-  if (!facts.handlerAttached) reasons.push(`${noHandler}: deliveries are answered 503, and Event Grid sends them again`)
+  if (!facts.handler.current) reasons.push(`${noHandler}: deliveries are answered 503, and Event Grid sends them again`)
   const subscriptionProblem = problemOf(facts.subscription)
   if (subscriptionProblem) reasons.push(subscriptionProblem)
   // An upsert that succeeded later has read our credential in the event subscription: the delivery was forged, or older.
@@ -149,18 +162,23 @@ export function decideInputHealth(facts: InputFacts, now: number): InputHealth {
         `it was answered ${status}: ${then}`,
     )
   }
-  if (areMostBad(recent)) {
-    reasons.push(`${recent.bad} of the ${recent.total} deliveries of the last two minutes were refused or put off`)
+  if (areMostBad(recent)) reasons.push(`${whichBad(recent)} were refused or put off`)
+  if (areMostBad(crowded)) {
+    reasons.push(
+      `${whichBad(crowded)} found no free handler call in three seconds: ` +
+        'raise maxConcurrency or run more replicas; Event Grid sends them again',
+    )
   }
   const problem = problemOfHandling(handling)
   if (problem) reasons.push(problem)
   const hasCome = Object.keys(answered).length > 0
+  const cameAt = now - acceptedAt < refusedMs ? acceptedAt : 0
   const causes = {
     closed: facts.closed,
-    subscription: !draining && getsNothing(facts.subscription, hasCome),
+    subscription: !draining && getsNothing(facts.subscription, { hasCome, cameAt }),
     receive: false,
+    handler: !draining && (facts.handler.isLost === true || handlesNothing(handling)),
     deliveries: !draining && areMostBad(recent),
-    handler: !draining && handlesNothing(handling),
   }
   return {
     ...judge(reasons, causes),
@@ -179,34 +197,46 @@ function judge(reasons: readonly string[], causes: Readonly<Record<UnhealthyCaus
   return { status: reasons.length > 0 ? 'degraded' : 'healthy', reasons } as const
 }
 
-const areMostBad = ({ total, bad }: RecentCounts) => total >= few && bad * 2 >= total
+const areMostRecentBad = ({ total, bad }: RecentCounts) => total >= few && bad * 2 >= total
 
-const areAllBad = ({ total, bad }: RecentCounts) => total >= few && bad === total
+const areMostBad = (counts: RecentCounts) =>
+  areMostRecentBad(counts) || (counts.badInARow >= manyFailures && counts.quietMs < refusedMs)
+
+const whichBad = (counts: RecentCounts) =>
+  areMostRecentBad(counts)
+    ? `${counts.bad} of the ${counts.total} deliveries of the last two minutes`
+    : `the last ${counts.badInARow} deliveries`
+
+const areAllBad = ({ total, bad, badInARow }: RecentCounts) =>
+  badInARow >= manyFailures || (total >= few && bad === total)
 
 /** A call that hangs is counted once. When all hang, no event gets a call, so nothing more fails. */
 const handlesNothing = ({ recent, allHang }: Handling) => allHang || areAllBad(recent)
 
 /**
- * Is the event subscription known to deliver nothing? Where it could not be read, a delivery or an event that came shows that it
- * stands.
+ * Is the event subscription known to deliver nothing here? Where it could not be read, a delivery or an event that came shows that it
+ * stands; where it names another address, one that came since, and within the last hour, shows that this address leads here too.
  */
-function getsNothing(subscription: SubscriptionState | undefined, hasCome: boolean): boolean {
+function getsNothing(
+  subscription: SubscriptionState | undefined,
+  { hasCome, cameAt }: { readonly hasCome: boolean; readonly cameAt: number },
+): boolean {
+  if (subscription?.state === 'provisioned') return cameAt < (subscription.awaySince ?? 0)
   if (subscription?.state !== 'failed') return subscription?.state === 'missing'
   return subscription.delivers === false || (subscription.delivers === 'unseen' && !hasCome)
 }
 
-function problemOfHandling({ recent, badInARow, allHang }: Handling): string | undefined {
-  const then = 'look at its log; Event Grid sends the events again until their limits'
+function problemOfHandling({ recent, allHang }: Handling): string | undefined {
   if (allHang)
-    return 'every handler call that maxConcurrency allows has run longer than handlerTimeout, so no event is handled until one ends'
-  if (areAllBad(recent))
-    return `the application failed each of the ${recent.total} events of the last two minutes: ${then}`
-  return badInARow < manyFailures ? undefined : `the application failed the last ${badInARow} events: ${then}`
+    return 'every handler call that there is room for has run longer than handlerTimeout, so no event is handled until one ends'
+  if (!areAllBad(recent)) return undefined
+  const then = 'look at its log; Event Grid sends the events again until their limits'
+  return `the application failed the last ${recent.badInARow} events: ${then}`
 }
 
 interface PullFacts {
   readonly closed: boolean
-  readonly handlerAttached: boolean
+  readonly handler: CurrentHandler
   /** Absent where ARM is not asked. */
   readonly subscription: SubscriptionState | undefined
   readonly timesDeleted: number
@@ -230,13 +260,13 @@ const maxOutageMs = 60_000
 
 /** Decides the health of pull delivery. */
 export function decidePullHealth(facts: PullFacts): InputHealth {
-  const { closed, handlerAttached, subscription, timesDeleted, receiver, whyNotStarted } = facts
+  const { closed, handler, subscription, timesDeleted, receiver, whyNotStarted } = facts
   const reasons: string[] = []
   const draining = receiver?.draining === true
   if (closed || draining) reasons.push('the receiver is closing')
   const failure = receiver?.failure?.reason ?? whyNotStarted
   if (failure) reasons.push(`events cannot be received: ${failure}`)
-  if (!handlerAttached) reasons.push(`${noHandler}: no events are received, and Event Grid keeps them`)
+  if (!handler.current) reasons.push(`${noHandler}: no events are received, and Event Grid keeps them`)
   const problem = subscription && problemOf(subscription)
   if (problem) reasons.push(problem)
   const handling = receiver && problemOfHandling(receiver.handling)
@@ -246,12 +276,12 @@ export function decidePullHealth(facts: PullFacts): InputHealth {
   const outageMs = everReceived ? (receiver.failure?.forMs ?? 0) : Number.POSITIVE_INFINITY
   const causes = {
     closed,
-    subscription: !draining && getsNothing(subscription, everReceived),
+    subscription: !draining && getsNothing(subscription, { hasCome: everReceived, cameAt: 0 }),
     // Without a receiver its endpoint is not known yet.
     receive:
       !draining && outageMs > maxOutageMs && (failure !== undefined || (!receiver && subscription?.state === 'failed')),
+    handler: !draining && (handler.isLost === true || (receiver !== undefined && handlesNothing(receiver.handling))),
     deliveries: false,
-    handler: !draining && receiver !== undefined && handlesNothing(receiver.handling),
   }
   return {
     ...judge(reasons, causes),

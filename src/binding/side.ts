@@ -32,11 +32,7 @@ export interface InputSide {
    *
    * @param formerUpkeep what `endUpkeep` of the side before gave. Nothing is read before that is over
    */
-  start(
-    subscription: 'wait' | 'background',
-    signal: AbortSignal | undefined,
-    formerUpkeep?: Promise<void>,
-  ): Promise<void>
+  start(subscription: 'wait' | 'background', signal: AbortSignal, formerUpkeep?: Promise<void>): Promise<void>
   /** Ends the watch over the event subscription. Resolves when its last call to Azure has ended. Never rejects. */
   endUpkeep(): Promise<void>
   handlerChanged(): void

@@ -33,7 +33,7 @@ export interface Component {
  * query, unknown names) is a `Secret`, whose `reveal()` gives the text. A number or boolean stays
  * one, and is a fault to `init`.
  */
-export type ComponentProperties = Readonly<Record<string, string | number | boolean | Secret>>
+export type ComponentProperties = Readonly<Record<string, string | number | boolean | Pick<Secret, 'reveal'>>>
 
 /** Places in a YAML file. */
 export interface ComponentPlaces {

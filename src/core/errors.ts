@@ -129,7 +129,7 @@ export interface BindingErrorDetails {
   readonly PUBLISH_UNAVAILABLE: PublishDetails
   readonly OVERLOADED: NoDetails
   readonly TIMEOUT: ProvisioningDetails
-  readonly ABORTED: NoDetails
+  readonly ABORTED: PublishDetails
   readonly PLUGIN_FAILED: NoDetails
 }
 

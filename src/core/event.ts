@@ -1,5 +1,4 @@
-/** What a handler gets of a delivered event, how it refuses one for good (`RejectEvent`), and which schema an event has. */
-import type { UnknownRecord } from '../support/text/json-text.ts'
+/** What a handler gets of a delivered event, and how it refuses one for good (`RejectEvent`). */
 
 /**
  * A CloudEvent as a handler gets it, with whatever else it came with.
@@ -44,6 +43,11 @@ export interface ReceivedEvent<Data = unknown> {
   readonly contentType: string
   /** Lower-case names: `aeg-*`, trace context and the subscription's other delivery attributes; never a credential. */
   readonly metadata: Readonly<Record<string, string>>
+  /**
+   * The delivery attributes that the event subscription declares, by lower-case name; `metadata` has those that came. Absent where they
+   * are not known: with `provisioning: none`, with pull delivery, and until the event subscription was read for the first time.
+   */
+  readonly attributes?: readonly string[]
   /** Aborts when `handlerTimeout` is over. However the handler ends after that, the event is not handled: it is delivered again. */
   readonly signal: AbortSignal
 }
@@ -102,9 +106,3 @@ export class RejectEvent extends Error {
 }
 
 export const isRejectEvent = (error: Error): boolean => rejectMark in error && error[rejectMark] === true
-
-/** `undefined` where it is no event. */
-export function schemaOf(value: UnknownRecord): 'CloudEventSchemaV1_0' | 'EventGridSchema' | undefined {
-  if (Object.hasOwn(value, 'specversion')) return 'CloudEventSchemaV1_0'
-  return Object.hasOwn(value, 'eventType') ? 'EventGridSchema' : undefined
-}

@@ -118,12 +118,13 @@ const maxKnown = 32
 const unrefClock = createClock({ keepsAlive: false })
 
 /**
- * Makes a log that no sender can flood. A line comes at once; what comes like it within 30 s is one line at the end of that time: that of
- * the last one, with `leftOut`, their number, and in place of its `id` up to twenty of their `ids`.
+ * Makes a log that no sender can flood. The first line of a message is written at once. Repetitions within 30 s are joined to one line at
+ * the end of that time. This line has the fields of the last repetition and `leftOut`, the number of repetitions. In place of `id` it has
+ * `ids`, with up to twenty different ids.
  */
 export function createQuietLog({ logger, clock = unrefClock }: QuietLogOptions) {
   const known = new Map<string, Repeated>()
-  // A timer would take the context of a delivery along, and the joined line its trace.
+  // Without this snapshot the timer would run in the context of one delivery, and the joined line would have the trace of that delivery.
   const inOwnContext = AsyncLocalStorage.snapshot()
   let closed = false
 

@@ -10,12 +10,13 @@ const maxLength = 1_000
 const maxRead = 20_000
 
 /**
- * Hides queries of URLs, tokens and the given secrets in a text. A secret is found as it is, as a URL or form writes it, with JSON's
- * escapes, with HTML's five names or numbers, and in base64 or base64url, also within longer base64. Spellings of spellings are not found.
+ * Hides queries of URLs, tokens and the given secrets in a text. A secret is found in plain text and in these encodings: URL, form, JSON
+ * escapes, HTML entities, base64 and base64url (also inside longer base64). A secret that is encoded twice is not found.
  */
 export function hideSecrets(text: string, secrets: readonly string[]): string {
   let shown = text
-  for (const secret of secrets) {
+  // The longest first: a secret may begin with another one.
+  for (const secret of [...secrets].sort((one, other) => other.length - one.length)) {
     if (secret.length < minWithinWords) shown = hideAlone(shown, secret)
     for (const spelling of spellingsOf(secret)) shown = shown.replaceAll(spelling, hidden)
   }
@@ -47,7 +48,7 @@ function decodings(value: string): string[] {
   })
 }
 
-/** `Authorization: Bearer ...`, `SharedAccessKey ...`, and tokens of Entra: nobody gave us those of others. */
+/** `Authorization: Bearer ...`, `SharedAccessKey ...`, and tokens of Entra. Found by their form: we know our own secrets only. */
 const token =
   /(?<=\b(?:Bearer|SharedAccessKey|SharedAccessSignature)\s)[^\s"'<>,]{4,}|(?<![\w-])eyJ[\w-]{8,}\.[\w.-]+/gi
 
@@ -112,7 +113,10 @@ function inJson(text: string): string[] {
 
 const inUnicode = (unit: string) => `\\u${hex(unit.charCodeAt(0), 4)}`
 
-/** The five names, and numbers: of the five, of all signs, of every character, or beside the names of the signs that frameworks add. */
+/**
+ * The HTML encodings of a secret. By entity names (`&amp;`), and by numbers (`&#38;`) for the five special characters, for all punctuation,
+ * for every character, or for the further characters that some frameworks encode.
+ */
 function inHtml(text: string): string[] {
   const named = ["'", '&apos;', '&#39;', '&#x27;'].map((apostrophe) =>
     text.replace(/[&<>"']/g, (sign) => names[sign] ?? apostrophe),
@@ -131,7 +135,7 @@ const names: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>'
 const decimal = (sign: string) => `&#${sign.codePointAt(0)};`
 const hexadecimal = (sign: string) => `&#x${hex(sign.codePointAt(0) ?? 0, 1)};`
 
-/** In base64 and base64url: the whole, and what a longer text has of it in base64, where it begins at each place of three bytes. */
+/** The base64 and base64url encodings of a secret: alone, and inside a longer text, for each of the three byte offsets it may begin at. */
 function inBase64(text: string): string[] {
   const bytes = Buffer.from(text)
   const whole = bytes.toString('base64')

@@ -3,6 +3,9 @@ import { inspect } from 'node:util'
 
 const redacted = '(redacted)'
 
+/** Known to every copy of this package in the process. */
+const secretMark: unique symbol = Symbol.for('eventgrid-binding.Secret')
+
 /**
  * A text that must never be printed: string conversion, JSON and `util.inspect` all give `(redacted)`.
  * Only {@link Secret.reveal} gives the text.
@@ -12,6 +15,15 @@ export class Secret {
 
   constructor(text: string) {
     this.#text = text
+  }
+
+  /** `instanceof` knows a Secret of another copy of this package too: a host may load files by one copy, and a plugin bring its own. */
+  static [Symbol.hasInstance](value: unknown): value is Secret {
+    return typeof value === 'object' && value !== null && secretMark in value
+  }
+
+  get [secretMark](): true {
+    return true
   }
 
   /** The text. Only for the call that needs it; never keep or log what it returns. */

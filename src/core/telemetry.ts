@@ -1,4 +1,5 @@
 /** OpenTelemetry: names of attributes and metrics, trace contexts, and the one guard around the code of the host. */
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { types } from 'node:util'
 import {
   type Attributes,
@@ -10,6 +11,7 @@ import {
   type MeterProvider,
   metrics,
   ProxyTracerProvider,
+  ROOT_CONTEXT,
   type Span,
   type SpanContext,
   type SpanOptions,
@@ -95,14 +97,23 @@ export const withSpan = (parent: Context, span: Span | undefined): Context =>
   (span && dropErrors(() => trace.setSpan(parent, span))) ?? parent
 
 /**
- * Calls a function in a context. The argument is handed over, because a closure around it would keep it for as long as what the function
- * returns.
+ * Calls a function in a context. The argument is passed separately: a closure would keep the argument in memory as long as the
+ * result of the function.
  */
 export const runInContext = <Argument, Result>(
   own: Context,
   work: (argument: Argument) => Result,
   argument: Argument,
 ): Result => context.with(own, work, undefined, argument)
+
+const whenLoaded = AsyncLocalStorage.snapshot()
+
+/**
+ * Calls a function outside of the asynchronous context of the caller, in that of whoever loaded this package, without a span: what the
+ * function starts must not see the stores of the caller.
+ */
+export const outsideOfCaller = <Result>(work: () => Result): Result =>
+  whenLoaded(() => runInContext(ROOT_CONTEXT, work, undefined))
 
 let made: { readonly provider: MeterProvider; readonly instruments: ReturnType<typeof createInstruments> } | undefined
 

@@ -4,8 +4,8 @@
 export const packageVersion = '0.2.0'
 
 /**
- * Resource Manager's resources of Microsoft.EventGrid, event subscriptions above all: the newest stable version that is known. An older
- * one hides what an operator has set by a newer one, and a write by it loses that.
+ * The API version for resources of Microsoft.EventGrid: the newest stable version. An older version does not return settings that an
+ * operator made with a newer version, so a write with the older version would remove these settings.
  */
 export const eventGridApiVersion = '2025-02-15'
 

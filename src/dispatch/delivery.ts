@@ -18,6 +18,8 @@ type FinalOutcome = 'resolved' | 'rejected'
 export interface Delivery {
   readonly members: DeliveryMember[]
   readonly metadata: Readonly<Record<string, string>>
+  /** The delivery attributes that the event subscription declares. @default they are not known */
+  readonly attributes?: readonly string[] | undefined
   /** Room for the bytes. The dispatcher releases the room when the answer to the delivery has ended and no handler call for it runs. */
   readonly share: Share
   /** Milliseconds, by `now` of the dispatcher: `handlerTimeout` counts from here. */

@@ -6,7 +6,7 @@ import {
   type CallOutcome,
   type CurrentHandler,
   callHandler,
-  createHandling,
+  createRecentCounts,
   type HandlerReports,
   type Handling,
 } from './handler.ts'
@@ -51,7 +51,7 @@ export class Dispatcher {
   #isHandingOut = false
   readonly #known = createKnownOutcomes()
   readonly #running: Call[] = []
-  readonly #handling: ReturnType<typeof createHandling>
+  readonly #recent: ReturnType<typeof createRecentCounts>
   /** Rings when the time of a delivery may be over. */
   readonly #expiry: ReturnType<typeof createAlarm>
   #unsettled = 0
@@ -62,7 +62,7 @@ export class Dispatcher {
 
   constructor(options: DispatcherOptions) {
     this.#options = options
-    this.#handling = createHandling(options.now)
+    this.#recent = createRecentCounts(options.now)
     this.#expiry = createAlarm({ ...options, ring: (time) => this.#expireUntil(time) })
   }
 
@@ -95,13 +95,15 @@ export class Dispatcher {
     return this.#running.length
   }
 
-  /** `running` as above. `waiting`: deliveries that wait for a call. `handling`: how calls ended, and whether all hang. */
+  /** Whether handlers run, and each of them longer than its time limit. */
+  get allHang(): boolean {
+    return this.#running.length > 0 && this.#running.every(({ signal }) => signal.aborted)
+  }
+
+  /** `running` as above. `waiting`: deliveries that wait for a call. `handling`: how calls ended, and whether all calls hang. */
   status(): { readonly running: number; readonly waiting: number; readonly handling: Handling } {
-    const isFull = this.#running.length >= this.#options.maxConcurrency
-    const handling = {
-      ...this.#handling.current(),
-      allHang: isFull && this.#running.every(({ signal }) => signal.aborted),
-    }
+    const isFull = this.running >= this.#options.maxConcurrency
+    const handling = { recent: this.#recent.current(), allHang: isFull && this.allHang }
     return { running: this.running, waiting: this.#queue.size, handling }
   }
 
@@ -143,11 +145,11 @@ export class Dispatcher {
       return
     }
     open.begin(index)
-    const { members, metadata, arrivedAt } = open.delivery
+    const { metadata, attributes, arrivedAt } = open.delivery
     const { signal } = open
-    // A handler may change the metadata, and another event of the batch must not see the change.
-    const again = () => event.receive({ ...metadata }, signal)
-    const received = event.receive(members.length === 1 ? metadata : { ...metadata }, signal)
+    // A handler may change the metadata: neither `onError` nor another event of the batch must see the change.
+    const again = () => event.receive({ ...metadata }, signal, attributes)
+    const received = again()
     const { id } = received.cloudEvent
     const call: Call = { delivery: open, event, id, arrivedAt, signal, awaitedBy: [{ delivery: open, index }] }
     this.#running.push(call)
@@ -161,6 +163,8 @@ export class Dispatcher {
   #onReturn(call: Call, outcome: CallOutcome): void {
     this.#running.splice(this.#running.indexOf(call), 1)
     const isLate = call.signal.aborted
+    // A late call was counted when its time was over.
+    if (!isLate) this.#recent.add(outcome === 'threw')
     for (const { delivery: open, index } of call.awaitedBy) {
       if (open.isSettled) continue
       open.inContext(() => (isLate ? this.#beginAnew(open, index) : this.#end(open, index, outcome)))
@@ -185,7 +189,7 @@ export class Dispatcher {
     const { now, handlerTimeoutMs } = this.#options
     const since = now() - joinTimeouts * handlerTimeoutMs
     const isSame = (one: Call) => one.arrivedAt > since && one.event.digest === event.digest
-    // Whoever stops the dispatcher waits for the deliveries that were there before, no longer.
+    // After `stop` a new delivery must not join a running call: who stops the dispatcher waits only for the earlier deliveries.
     const call = this.#stopped ? undefined : this.#running.find(isSame)
     if (!call) {
       const before = this.#known.find(event.digest)
@@ -269,8 +273,10 @@ export class Dispatcher {
   #expire(open: OpenDelivery): void {
     this.#leaveQueue(open)
     const { handlerTimeoutMs } = this.#options
-    for (const { id, awaitedBy } of this.#running)
+    for (const { id, delivery: first, awaitedBy } of this.#running) {
       if (awaitedBy.some(({ delivery }) => delivery === open)) logTimeout(id, handlerTimeoutMs, this.#options)
+      if (first === open) this.#recent.add(true)
+    }
     this.#settle(open)
     open.abort()
   }
@@ -280,7 +286,6 @@ export class Dispatcher {
     open.settle()
     if (--this.#unsettled === 0) this.#expiry.stop()
     if (delivery.redelivered) this.#redeliveries--
-    for (const outcome of outcomes) this.#handling.ended(outcome)
     this.#known.settled(open)
     delivery.settle(outcomes, (isTaken) => {
       // An open redelivery may be of the same event (the first delivery lost its lock, or its sender gave up). So the outcome is kept for

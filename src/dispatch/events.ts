@@ -32,12 +32,17 @@ export class DeliveryEvent {
   }
 
   /** The event as a handler gets it, with a copy of the bytes. The parsed event is given away, so a second call parses anew. */
-  receive(metadata: Readonly<Record<string, string>>, signal: AbortSignal): ReceivedEvent {
+  receive(
+    metadata: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+    attributes?: readonly string[],
+  ): ReceivedEvent {
     const parsed = this.#cloudEvent ?? this.#parse()
     this.#cloudEvent = undefined
     const data = (parsed.data ?? undefined) === undefined ? decodedData(parsed) : undefined
     const cloudEvent = data === undefined ? parsed : { ...parsed, data }
-    return { data: Buffer.from(this.#bytes), contentType: this.contentType, cloudEvent, metadata, signal }
+    const known = attributes && { attributes }
+    return { data: Buffer.from(this.#bytes), contentType: this.contentType, cloudEvent, metadata, ...known, signal }
   }
 
   /** Keeps the bytes only; `receive` parses them again. */
@@ -203,23 +208,8 @@ const credentialValues = [
   new RegExp(`^(?:${beginningsOfKeys.join('|')})`),
 ]
 
-/** Headers of the transport, of proxies and of the handshake: metadata only where the event subscription declares them. */
-const transport = new Set([
-  ...['accept', 'cache-control', 'connection', 'date', 'dnt', 'expect', 'forwarded', 'from', 'host', 'http2-settings'],
-  ...['keep-alive', 'max-forwards', 'origin', 'pragma', 'range', 'referer', 'te', 'trailer', 'transfer-encoding'],
-  ...['upgrade', 'user-agent', 'via', 'warning', 'www-authenticate', 'cdn-loop', 'client-ip', 'disguised-host'],
-  ...['true-client-ip', 'x-client-ip', 'x-client-port', 'x-correlation-id', 'x-host', 'x-real-ip', 'x-request-id'],
-  ...['x-scheme', 'x-waws-unencoded-url'],
-])
-
-const transportPrefixes = [
-  ...['accept-', 'access-control-', 'content-', 'if-', 'proxy-', 'sec-', 'webhook-', 'x-forwarded-', 'x-original-'],
-  ...['x-appgw-', 'x-appservice-', 'x-arr-', 'x-azure-', 'x-fd-', 'x-site-deployment-', 'x-amz-', 'x-amzn-', 'x-goog-'],
-  ...['x-cloud-trace-', 'x-b3-', 'x-envoy-', 'x-pomerium-', 'cf-', 'fly-'],
-]
-
-const transportBeginning = new RegExp(`^(?:${transportPrefixes.join('|')})`)
-const isTransport = (name: string) => transport.has(name) || transportBeginning.test(name)
+/** Headers in which proxies repeat the URL of a request: the query of `subscriberEndpoint` is secret. */
+const urlOfRequest = /^(?:referer|x-.*-(?:ur[il]|path))$/
 
 /** What Event Grid itself sends, and the trace context. */
 const isOwn = (name: string) => name.startsWith('aeg-') || name === 'traceparent' || name === 'tracestate'
@@ -227,7 +217,7 @@ const isOwn = (name: string) => name.startsWith('aeg-') || name === 'traceparent
 /** Whether a header may be a delivery attribute where nobody knows which are declared. */
 function mayBeAttribute(name: string, value: string): boolean {
   return (
-    !isTransport(name) &&
+    !urlOfRequest.test(name) &&
     !credentialParts.test(name) &&
     !credentialWords.test(name) &&
     !credentialValues.some((pattern) => pattern.test(value))
@@ -236,20 +226,20 @@ function mayBeAttribute(name: string, value: string): boolean {
 
 /**
  * An event's metadata from the headers of its delivery: `aeg-*`, trace context and the subscription's delivery attributes, never a
- * credential. Where the declared attributes are known, they are all that is added. Where they are not, it is whatever belongs neither to
- * transport and proxies nor may be a credential.
+ * credential. Where the declared attributes are known, they are all that is added. Where they are not, all is added that cannot be a
+ * credential.
  *
- * @param declared lower-case names of the delivery attributes that the event subscription declares; `undefined`: they are not known
+ * @param declared as {@link ReceivedEvent.attributes}
  */
 export function eventMetadata(
   headers: IncomingHttpHeaders,
-  declared: ReadonlySet<string> | undefined,
+  declared: readonly string[] | undefined,
 ): Readonly<Record<string, string>> {
   const metadata: Record<string, string> = {}
   for (const name in headers) {
     const value = headers[name]
     if (typeof value !== 'string') continue
-    const isWanted = isOwn(name) || (declared ? declared.has(name) : mayBeAttribute(name, value))
+    const isWanted = isOwn(name) || (declared ? declared.includes(name) : mayBeAttribute(name, value))
     // An assignment loses a header named __proto__, which no attribute uses.
     if (isWanted && !isCredential(name)) metadata[name] = value
   }

@@ -22,12 +22,13 @@ import {
   traceContextOf,
   withSpan,
 } from '../core/telemetry.ts'
-import type { EventOutcome } from './delivery.ts'
 import { failedResult, logFailure, readThrown } from './result.ts'
 
 /** The application's handler, which may be replaced at any time: it is looked up for each event. */
 export interface CurrentHandler {
   readonly current: EventHandler | undefined
+  /** A handler was attached and has been taken away: the application has gone. @default false */
+  readonly isLost?: boolean
 }
 
 /** How a handler call ended. */
@@ -45,7 +46,8 @@ export interface HandlerReports extends DeliverySource {
  * Calls the handler with one event, in the context of the delivery. `onEnd` is called once, before this function returns if the handler
  * returns nothing: an event of a synchronous handler costs no promise.
  *
- * @param again makes the event anew for `onError`: the handler may have changed it, and to keep it parsed for that would take memory
+ * @param again creates the event again for `onError`: the handler may have changed the first one, and a second parsed event would take
+ *   memory during the call
  */
 export function callHandler(
   handler: EventHandler,
@@ -178,15 +180,22 @@ function creationContext({ cloudEvent, metadata }: EventParts): TraceContext | u
   return readTraceContext(cloudEvent) ?? readTraceContext(metadata)
 }
 
-/** Dapr makes each a header of its request, whatever its name, so nothing else is passed on. */
-const forwarded = /^aeg-(?!sas-)[\w-]+$/
+const ofEventGrid = /^aeg-(?!sas-)[\w-]+$/
+
+/** Headers that are about the request or connection that they stand in. */
+const ofRequest = /^(?:connection|content-.*|expect|host|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade)$/
 
 /**
- * The part of an event's metadata that a program beside this one gets, with the trace context that its work belongs to:
- * that of the active span, else that of the event.
+ * The part of an event's metadata that a program beside this one gets: `aeg-*`, the declared delivery attributes, and the trace context
+ * that its work belongs to, which is that of the active span, else that of the event. Dapr makes each a header of its request, whatever
+ * its name, so an attribute whose name is about the request itself is left out.
  */
-export function forwardedMetadata(event: EventParts): Readonly<Record<string, string>> {
-  const passed = Object.entries(event.metadata).filter(([name]) => forwarded.test(name))
+export function forwardedMetadata(
+  event: EventParts & Pick<ReceivedEvent, 'attributes'>,
+): Readonly<Record<string, string>> {
+  const { metadata, attributes = [] } = event
+  const isDeclared = (name: string) => attributes.includes(name) && !ofRequest.test(name)
+  const passed = Object.entries(metadata).filter(([name]) => ofEventGrid.test(name) || isDeclared(name))
   return { ...Object.fromEntries(passed), ...(traceContextOf() ?? creationContext(event)) }
 }
 
@@ -212,33 +221,20 @@ function eventAttributes({ cloudEvent: { id, source, type }, metadata }: Receive
 }
 
 export interface Handling {
-  /** Calls of the last two minutes. Bad ones failed, or did not end in time. */
+  /** Handler calls. Bad ones failed, or did not end in time. */
   readonly recent: RecentCounts
-  /** The last calls that were bad, with no good one since, however long ago. */
-  readonly badInARow: number
-  /** Each of the `maxConcurrency` calls has run longer than its time limit, and has not ended: no event gets a call. */
+  /** Each call that there is room for has run longer than its time limit, and has not ended: no event gets a call. */
   readonly allHang: boolean
 }
 
-/** @param elapsed milliseconds of a monotonic clock */
-export function createHandling(elapsed: () => number) {
-  const recent = createRecentCounts(elapsed)
-  let badInARow = 0
-  return {
-    current: () => ({ recent: recent.current(), badInARow }),
-    ended(outcome: EventOutcome): void {
-      // No handler was called.
-      if (outcome === 'invalid' || outcome === 'notTried') return
-      const isBad = outcome === 'threw' || outcome === 'timedOut'
-      recent.add(isBad)
-      badInARow = isBad ? badInARow + 1 : 0
-    },
-  }
-}
-
 export interface RecentCounts {
+  /** Of the last two minutes, as `bad`. */
   readonly total: number
   readonly bad: number
+  /** The last that were bad, with no good one since, however long ago. */
+  readonly badInARow: number
+  /** Milliseconds since the last; infinite before the first. */
+  readonly quietMs: number
 }
 
 const windowSeconds = 120
@@ -247,6 +243,8 @@ const windowSeconds = 120
 export function createRecentCounts(elapsed: () => number) {
   /** By second, the oldest first. */
   const seconds: { readonly second: number; total: number; bad: number }[] = []
+  let badInARow = 0
+  let lastAt = Number.NEGATIVE_INFINITY
 
   function present(): number {
     const second = Math.floor(elapsed() / 1_000)
@@ -262,10 +260,12 @@ export function createRecentCounts(elapsed: () => number) {
         total += one.total
         bad += one.bad
       }
-      return { total, bad }
+      return { total, bad, badInARow, quietMs: elapsed() - lastAt }
     },
     add(isBad: boolean): void {
       const second = present()
+      badInARow = isBad ? badInARow + 1 : 0
+      lastAt = elapsed()
       const last = seconds.at(-1)
       const bad = isBad ? 1 : 0
       if (last?.second !== second) seconds.push({ second, total: 1, bad })

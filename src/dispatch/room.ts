@@ -8,7 +8,7 @@ export interface Share {
   grow(bytes: number): boolean
   /** The body has arrived: the share is as large as the body from now on. */
   resize(bytes: number): void
-  /** Gives the whole share back. A second call does nothing. */
+  /** Gives the whole share back. What is called later does nothing. */
   release(): void
 }
 
@@ -35,6 +35,7 @@ export function createRoom(most: number) {
   /** A class, because an object with a function for each operation takes eight times the memory. */
   class OwnShare implements Share {
     #bytes = 0
+    #isOver = false
 
     grow(more: number): boolean {
       if (used + more > most) return false
@@ -43,6 +44,8 @@ export function createRoom(most: number) {
     }
 
     resize(bytes: number): void {
+      // A hook of the host has answered while the body was still coming.
+      if (this.#isOver) return
       const isLess = bytes < this.#bytes
       used += bytes - this.#bytes
       this.#bytes = bytes
@@ -51,6 +54,7 @@ export function createRoom(most: number) {
 
     release(): void {
       this.resize(0)
+      this.#isOver = true
     }
   }
 

@@ -76,8 +76,11 @@ const readValidation: GateDecision = { kind: 'read', as: 'validation' }
 function decideDelivery(gate: Gate, headers: IncomingHttpHeaders, evidence: Evidence): GateDecision {
   if (evidence.kind !== 'proven') return refuseUnproven(gate, headers, evidence)
   // Not an event of the source but a notice about the event subscription: acknowledged, and not handed to the application.
-  if (hasValue(headers['aeg-event-type'], 'subscriptiondeletion'))
-    return answerProven({ status: 200, headers: {} }, 'subscriptionDeleted')
+  if (hasValue(headers['aeg-event-type'], 'subscriptiondeletion')) {
+    // Former credentials are proven too, and a former event subscription may go.
+    const isFormer = headers['aeg-subscription-name'] !== undefined && !namesOurs(headers, gate.eventSubscriptionName)
+    return answerProven({ status: 200, headers: {} }, isFormer ? undefined : 'subscriptionDeleted')
+  }
   const refusal = refuseBody(headers, gate.maxRequestBytes)
   if (refusal) return answerProven(refusal, 'unreadable')
   if (gate.handler.current === undefined)
@@ -156,7 +159,7 @@ function answer(answered: Answer, logEvent?: LogEvent) {
   return { kind: 'answer', answer: answered, logEvent, unproven: true } as const
 }
 
-function answerProven(answered: Answer, logEvent: LogEvent): GateDecision {
+function answerProven(answered: Answer, logEvent?: LogEvent): GateDecision {
   return { kind: 'answer', answer: answered, logEvent }
 }
 

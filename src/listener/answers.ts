@@ -18,12 +18,16 @@ export interface AnswersOptions {
   readonly source: DeliverySource
   /** Called for each delivery that names our event subscription and carries no known credential. */
   readonly onForeignDelivery?: (() => void) | undefined
+  /** Called for each notice of Event Grid that the event subscription was deleted. The notice has proven its sender. */
+  readonly onSubscriptionDeleted?: (() => void) | undefined
   /** Epoch milliseconds. */
   readonly now: () => number
   /** Milliseconds of a monotonic clock. */
   readonly elapsed: () => number
   /** More than half of the connections are taken. */
   readonly isCrowded: () => boolean
+  /** Handlers run, and each of them longer than its time limit. */
+  readonly allHang: () => boolean
 }
 
 /** Figures of the answers. */
@@ -34,8 +38,12 @@ export interface AnswerFigures {
   readonly strangers: Readonly<Record<string, number>>
   /** When the last delivery came that seemed ours and carried no known credential, in epoch milliseconds. */
   readonly foreignAt: number | undefined
+  /** When the last delivery was handed to the dispatcher, in epoch milliseconds. */
+  readonly acceptedAt: number | undefined
   /** The deliveries of the last two minutes, strangers left out. Bad ones were refused or put off for a reason of ours. */
   readonly recent: RecentCounts
+  /** The deliveries of the last two minutes that the dispatcher had. Bad ones found no free handler call in time. */
+  readonly crowded: RecentCounts
   /**
    * The last refused delivery; `undefined` once a later delivery was handed to the dispatcher. Deliveries of strangers, and those counted
    * by `foreignAt`, are not meant.
@@ -55,14 +63,16 @@ export interface LastRefused {
 export type Answers = ReturnType<typeof createAnswers>
 
 export function createAnswers(options: AnswersOptions) {
-  const { log, secrets, source, onForeignDelivery, now, elapsed, isCrowded } = options
+  const { log, secrets, source, onForeignDelivery, onSubscriptionDeleted, now, elapsed, isCrowded, allHang } = options
   const deliveries: Counts = new Map()
   const strangers: Counts = new Map()
   const ownName = source.eventSubscriptionName.toLowerCase()
   /** Deliveries that `fail` has counted. */
   const failed = new WeakSet<FastifyReply>()
   const recent = createRecentCounts(elapsed)
+  const crowded = createRecentCounts(elapsed)
   let foreignAt: number | undefined
+  let acceptedAt: number | undefined
   let lastRefused: LastRefused | undefined
 
   /**
@@ -100,13 +110,14 @@ export function createAnswers(options: AnswersOptions) {
       foreignAt = now()
       onForeignDelivery?.()
     }
+    if (logEvent === 'subscriptionDeleted') onSubscriptionDeleted?.()
     // Strangers must not be able to hold all connections for ever: they have to open the connection again.
     const closes = unproven && isCrowded()
     if (isDelivery(request)) {
-      countRefused(source, answer.status)
+      if (answer.status >= 400) countRefused(source, answer.status)
       const isStranger = unproven && !mayBeOurs && !namesOurs(request.headers, ownName)
       if (!isStranger) {
-        recent.add(isReasonOfOurs(refusal))
+        recent.add(isReasonOfOurs(refusal, allHang))
         const why = whyRefused(refusal)
         if (why !== undefined) lastRefused = { why, status: answer.status, lastAt: now() }
       }
@@ -119,34 +130,37 @@ export function createAnswers(options: AnswersOptions) {
     /** Answers a delivery by the outcomes of its events. @param onKnown called when it is known whether the sender has got a 200 */
     acknowledge(reply: FastifyReply, outcomes: readonly EventOutcome[], onKnown: (isTaken: boolean) => void): void {
       const { status, detail } = decideAcknowledgement(outcomes)
+      const isPutOff = outcomes.includes('notTried')
       if (status !== 200) countUnhandled(source, outcomes)
       lastRefused = undefined
+      acceptedAt = now()
       recent.add(false)
-      try {
-        // The dispatcher has told of a time-out.
-        if (outcomes.includes('notTried')) log.warn(`put off a delivery: ${detail}`)
-        const answer = status === 200 ? acknowledgement : problemAnswer(status, detail)
-        answerPost(reply, answer, deliveries, false, onKnown)
-      } catch (error) {
-        // A hook of the host may have replaced a method of the reply. The free call must be given back all the same.
-        sendError(reply, error)
-        onKnown(false)
-      }
+      crowded.add(isPutOff)
+      // The dispatcher has told of a time-out.
+      if (isPutOff) log.warn(`put off a delivery: ${detail}`)
+      answerPost(reply, status === 200 ? acknowledgement : problemAnswer(status, detail), deliveries, false, onKnown)
     },
-    /** Answers 500 because the code failed, ours or a hook of the host. */
-    fail(reply: FastifyReply, error: unknown): void {
+    /**
+     * Answers 500 because the code failed, ours or a hook of the host.
+     *
+     * @param isProven the gate had let the delivery in
+     */
+    fail(reply: FastifyReply, error: unknown, isProven: boolean): void {
       if (reply.sent) return
       const reason = cut(scrub(errorInWords(error), secrets?.()), 300)
       log.error('a request failed in the listener', { error: reason }, reason)
       const answer = problemAnswer(500, 'The request failed.', { connection: 'close' })
       if (isDelivery(reply.request)) {
-        countRefused(source, answer.status)
-        lastRefused = { why: `the listener failed (${reason})`, status: answer.status, lastAt: now() }
-        recent.add(true)
+        const isStranger = !isProven && !namesOurs(reply.request.headers, ownName)
+        if (!isStranger) {
+          countRefused(source, answer.status)
+          lastRefused = { why: `the listener failed (${reason})`, status: answer.status, lastAt: now() }
+          recent.add(true)
+        }
         // The answer to a sender that has gone may be counted already.
         if (!hasEnded(reply)) {
           failed.add(reply)
-          count(deliveries, answer.status)
+          count(isStranger ? strangers : deliveries, answer.status)
         }
       }
       sendPastHooks(reply, answer)
@@ -155,7 +169,9 @@ export function createAnswers(options: AnswersOptions) {
       answered: Object.fromEntries(deliveries),
       strangers: Object.fromEntries(strangers),
       foreignAt,
+      acceptedAt,
       recent: recent.current(),
+      crowded: crowded.current(),
       lastRefused,
     }),
   }
@@ -170,8 +186,12 @@ function whyRefused({ answer, logEvent, fault }: GateRefusal): string | undefine
 /** Refusals for which health has a reason of its own. */
 const hasOwnReason: ReadonlySet<LogEvent> = new Set(['noHandler', 'foreign', 'foreignUnmanaged'])
 
-/** Does the refusal come from the configuration or the application here? Not from the body, and not because too much comes at once. */
-const isReasonOfOurs = ({ answer, logEvent }: GateRefusal): boolean => answer.status > 400 && logEvent !== 'noRoom'
+/**
+ * Does the refusal come from the configuration or the application here? Not from the body, and not because too much comes at once. Where
+ * all handlers hang, they hold the room, and not what comes.
+ */
+const isReasonOfOurs = ({ answer, logEvent }: GateRefusal, allHang: () => boolean): boolean =>
+  answer.status > 400 && (logEvent !== 'noRoom' || allHang())
 
 /** Numbers by the status of the answer. */
 type Counts = Map<number, number>
@@ -208,19 +228,6 @@ const answerTo: Readonly<Record<EventOutcome, Acknowledgement & { readonly weigh
 }
 
 const acknowledgement: Answer = { status: 200, headers: {} }
-
-/**
- * Answers 500 through Fastify, with the host's hooks for errors. Never throws: it runs outside of Fastify's handler, where an error would
- * end the process.
- */
-export function sendError(reply: FastifyReply, error: unknown): void {
-  try {
-    void reply.send(error instanceof Error ? error : new Error('a delivery failed', { cause: error }))
-  } catch {
-    // The host has broken `send` itself. Event Grid delivers again when the connection closes without an answer.
-    reply.raw.destroy()
-  }
-}
 
 /** Counts the events of a body that never reached the handler. */
 function countUnhandled(source: DeliverySource, outcomes: readonly EventOutcome[]): void {

@@ -1,7 +1,8 @@
 /** Whether the Entra token of a delivery is accepted: by its claims, then by its signature, with keys that are fetched and kept. */
 import { hash } from 'node:crypto'
+import { createPipelineRequest } from '@azure/core-rest-pipeline'
 import { compactVerify, createRemoteJWKSet, customFetch, decodeJwt, decodeProtectedHeader, errors } from 'jose'
-import { createTrustPolicy } from '../azure/http.ts'
+import { createSendOnce, createTrustPolicy } from '../azure/http.ts'
 import { scrub } from '../core/scrub.ts'
 import { codeOf, nameOf } from '../support/process/error-code.ts'
 import { isRecord } from '../support/text/json-text.ts'
@@ -91,7 +92,7 @@ type TokenDecision = { readonly expiresAt: number } | { readonly fault: Credenti
 
 const skewMs = 5 * 60_000
 
-/** How long before its time a token is taken: only a clock that is behind sees one from the future, and a refusal would lose the event. */
+/** How long before its `nbf` a token is accepted. Such a token only shows that our clock is behind, and a refusal would lose the event. */
 const earlyMs = 2 * 60 * 60_000
 
 /** Decides on the claims of a token, not its signature. Versions 1 and 2 differ in the issuer and in `appid` or `azp`. */
@@ -177,7 +178,7 @@ const maxAgeMs = 12 * 60 * 60_000
 /** Fetches the keys with jose, which asks again for unknown key ids, and checks signatures with them. */
 export function createKeySet(options: KeySetOptions) {
   const { url, timeoutMs = 5_000, closing, elapsed } = options
-  let connecting: ReturnType<typeof connect> | undefined
+  const send = connect(options)
   let fetched = 0
   let askedAt = Number.NEGATIVE_INFINITY
   let failure: string | undefined
@@ -187,8 +188,7 @@ export function createKeySet(options: KeySetOptions) {
     if (elapsed() - askedAt < cooldownMs) throw new Error('the last fetch was less than 30 s ago')
     askedAt = elapsed()
     try {
-      connecting ??= connect(options)
-      const { status, bodyAsText } = await withLimit({ ms: timeoutMs, signal: closing }, await connecting)
+      const { status, bodyAsText } = await withLimit({ ms: timeoutMs, signal: closing }, send)
       if (status !== 200) throw Object.assign(new Error('no keys came'), { code: `HTTP status ${status}` })
       const set: unknown = JSON.parse(bodyAsText ?? '')
       if (!holdsKey(set)) throw Object.assign(new Error('no keys came'), { code: 'an answer without keys' })
@@ -241,10 +241,7 @@ const faultsOfToken: ReadonlySet<string | undefined> = new Set([
 ])
 
 /** Sends as the Azure SDKs do: through the proxy of the environment, and trusting the same certificates. */
-async function connect({ url, ca }: KeySetOptions) {
-  // Loaded with the first fetch, so that the start does not wait for them.
-  const { createPipelineRequest } = await import('@azure/core-rest-pipeline')
-  const { createSendOnce } = await import('../azure/http.ts')
+function connect({ url, ca }: KeySetOptions) {
   const trust = createTrustPolicy(ca === undefined ? {} : { ca })
   const send = createSendOnce({ connect: trust, answerLimit: { maxBytes, longer: 'fail' } })
   return (abortSignal: AbortSignal) => send(createPipelineRequest({ url, abortSignal, disableKeepAlive: true }))

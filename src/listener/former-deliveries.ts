@@ -21,10 +21,10 @@ const warningMs = 60_000
 const maxFormers = 100
 
 /**
- * Former settings of the same event subscription are accepted until ten minutes after it was read with the present credential; where it
- * is never read with it, because `provisioning` is `check` or `none`, until the process ends. So is a former event subscription, one of
- * another name or scope: it stays in Azure, and delivers here until somebody deletes it. A delivery has to name the event subscription
- * that its credential belongs to.
+ * Former settings of the same event subscription are accepted until ten minutes after a read has found the present credential in it. With
+ * `provisioning: check` or `none` they are accepted until the process ends. A former event subscription, which has another name or scope,
+ * is accepted until the process ends too: it stays in Azure, and delivers here until somebody deletes it. A delivery has to name the event
+ * subscription that its credential belongs to.
  */
 export async function createFormerDeliveries(options: FormerDeliveriesOptions) {
   const { input: present, logger, now, elapsed, credentialReadAt } = options
@@ -94,7 +94,10 @@ export async function createFormerDeliveries(options: FormerDeliveriesOptions) {
     },
   }
 
-  /** What the present settings accept anyway tells by its name alone that it comes from a former event subscription. */
+  /**
+   * Checks the former credentials where the present one does not fit. A delivery whose present credential fits may still name a former
+   * event subscription: that is only logged.
+   */
   function takeOrJudge(headers: IncomingHttpHeaders, formers: typeof all, evidence: Evidence) {
     if (evidence.kind !== 'proven') return judge(headers, formers, evidence)
     const renamed = formers.find(({ name }) => name !== presentName)

@@ -8,7 +8,7 @@ import { type Answer, jsonAnswer, problemAnswer, soleValue } from './request.ts'
 export const allowedMethods = 'POST, OPTIONS'
 
 /** Longest body of a validation request. The sender has proven nothing, and Event Grid's body has about a kilobyte. */
-export const maxValidationBytes = 65_536
+export const maxValidationBytes = 16_384
 
 /** What the answer to OPTIONS depends on. */
 export interface OptionsContext {
@@ -39,19 +39,13 @@ export function answerOptions(headers: IncomingHttpHeaders, context: OptionsCont
     return { answer: { status: 200, headers: { allow: allowedMethods } }, isRefused: true }
   const consent = {
     'webhook-allowed-origin': origin,
-    'webhook-allowed-rate': allowedRate(headers['webhook-request-rate']),
+    'webhook-allowed-rate': '*',
     ...readiness(isReady()),
   }
   return { answer: { status: 200, headers: { allow: allowedMethods, ...consent } }, isRefused: false }
 }
 
 const readiness = (isReady: boolean) => (isReady ? {} : { [notReadyHeader]: 'true' })
-
-/** Grants the requested rate; any rate where none was requested, or the value is not a number. */
-function allowedRate(requested: string | readonly string[] | undefined): string {
-  const rate = soleValue(requested)
-  return rate !== undefined && /^[1-9][0-9]{0,8}$/.test(rate) ? rate : '*'
-}
 
 function answerHealth(draining: boolean, health: () => unknown): Answer {
   if (draining) return problemAnswer(503, 'The listener is shutting down.', { allow: allowedMethods })

@@ -12,21 +12,14 @@ import { type Clock, systemClock, within } from '../support/time/clock.ts'
 import { type CheckCredentialOptions, createCredentialCheck, type Gate } from './admission.ts'
 import { type AnswersOptions, createAnswers } from './answers.ts'
 import { createFormerDeliveries, type FormerDeliveriesOptions } from './former-deliveries.ts'
-import { type BodyBudget, createPathCheck } from './request.ts'
+import { createPathCheck } from './request.ts'
 import { answerUnknownPath, createRoutes, createUnknownPaths, type DeclaredAttributes } from './routes.ts'
-import {
-  createServer,
-  freeingMs,
-  listen,
-  refuseWithoutCodeGeneration,
-  type ServerLimits,
-  serverDefaults,
-} from './server.ts'
+import { createServer, freeingMs, listen, type ServerLimits, serverDefaults } from './server.ts'
 
 export interface ListenerOptions
   extends Pick<CheckCredentialOptions, 'input' | 'endpoints' | 'keySetTimeoutMs'>,
     Pick<Gate, 'health' | 'subscriptionWrittenAt'>,
-    Pick<AnswersOptions, 'onForeignDelivery'>,
+    Pick<AnswersOptions, 'onForeignDelivery' | 'onSubscriptionDeleted'>,
     Partial<Pick<FormerDeliveriesOptions, 'formers' | 'credentialReadAt'>>,
     Pick<DispatcherOptions, 'secrets' | 'onError'> {
   readonly logger: Logger
@@ -54,12 +47,18 @@ export interface ListenerOptions
  * @throws BindingError PORT_UNAVAILABLE where Node allows no HTTP server, or PLUGIN_FAILED
  */
 export async function createListener(options: ListenerOptions) {
-  refuseWithoutCodeGeneration(options.input.handshakePort)
+  try {
+    // Where Node makes no functions of text, Fastify's router would throw in a timer, which ends the process.
+    new Function()
+  } catch (cause) {
+    const what = "the HTTP server can't be made, as Node runs with --disallow-code-generation-from-strings"
+    throw new BindingError('PORT_UNAVAILABLE', { what, fix: 'start Node without that option', cause })
+  }
   const { input, logger, handler, now = Date.now, clock = systemClock, room = processRoom } = options
   const elapsed = options.now ?? systemClock.elapsed
   const log = createQuietLog({ logger, clock })
   const source = { eventSubscriptionName: input.eventSubscriptionName, destination: resourceOf(input.scope) }
-  const { secrets, onError, health, subscriptionWrittenAt, onForeignDelivery } = options
+  const { secrets, onError, health, subscriptionWrittenAt, onForeignDelivery, onSubscriptionDeleted } = options
   const { mayBeRouted = () => true, declared = { attributes: undefined } } = options
   const dispatcher = new Dispatcher({
     ...input,
@@ -111,9 +110,11 @@ export async function createListener(options: ListenerOptions) {
     log,
     source,
     onForeignDelivery,
+    onSubscriptionDeleted,
     now,
     elapsed,
     isCrowded,
+    allHang: () => dispatcher.allHang,
   })
   const routes = createRoutes({
     gate,
@@ -126,12 +127,14 @@ export async function createListener(options: ListenerOptions) {
     declared,
     room,
     clock,
-    validationBudget:
-      options.limits?.maxUnprovenBytes === undefined
-        ? processBudget
-        : { maxBytes: limits.maxUnprovenBytes, usedBytes: 0 },
   })
-  await loadOrClose(server, options.fastify, [routes, createUnknownPaths(answers)])
+  try {
+    await loadPlugins(server.app, options.fastify, [routes, createUnknownPaths(answers)])
+  } catch (error) {
+    // The host's plugins may hold resources.
+    await close()
+    throw error
+  }
 
   function takeNothing(): void {
     gate.isDraining = true
@@ -189,9 +192,6 @@ function resourceOf(scope: Scope): string | undefined {
   return 'path' in scope ? scope.path.at(-1)?.name : undefined
 }
 
-/** For bodies without proof, of all listeners of the process. */
-const processBudget: BodyBudget = { maxBytes: serverDefaults.maxUnprovenBytes, usedBytes: 0 }
-
 /** Connections that there is room for, however small the metadata's own limits are. */
 const roomForConnections = 1_024
 
@@ -200,20 +200,6 @@ function limitsFor({ input, limits }: ListenerOptions): ServerLimits {
     ...serverDefaults,
     maxConnections: Math.max(roomForConnections, 4 * input.maxConcurrency),
     ...limits,
-  }
-}
-
-/** Loads the plugins; closes the server if that fails, because the host's plugins may hold resources. */
-async function loadOrClose(
-  { app, close }: ReturnType<typeof createServer>,
-  host: FastifyHook | undefined,
-  ours: readonly FastifyPluginAsync[],
-): Promise<void> {
-  try {
-    await loadPlugins(app, host, ours)
-  } catch (error) {
-    await close()
-    throw error
   }
 }
 

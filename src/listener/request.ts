@@ -14,10 +14,6 @@ export function soleValue(header: string | readonly string[] | undefined): strin
   return others.every((value) => value.toLowerCase() === first.toLowerCase()) ? first : undefined
 }
 
-/** The content types that Event Grid writes. They need no parsing; a Set would hash the text of each request. */
-const isUsual = (contentType: string | undefined) =>
-  contentType === 'application/cloudevents+json; charset=utf-8' || contentType === 'application/json; charset=utf-8'
-
 /**
  * Judges by headers whether a body can be read: any JSON type (`application/json`, or a `+json` suffix) in UTF-8, not compressed. Returns
  * the reason for a 415, or undefined.
@@ -26,7 +22,6 @@ export function refuseRepresentation(headers: IncomingHttpHeaders): string | und
   const encoding = headers['content-encoding']
   if (encoding && encoding.toLowerCase() !== 'identity') return 'A compressed body is not accepted.'
   const contentType = headers['content-type']
-  if (isUsual(contentType)) return undefined
   if (!contentType) return 'Content-Type is missing; JSON is expected.'
   const [mediaType = '', ...parameters] = contentType.split(';')
   if (!isJson(mediaType.trim().toLowerCase()))
@@ -62,7 +57,7 @@ export const noRoom = Symbol('no room for the body')
 /** The bytes of a body, or why there are none. */
 type BodyResult = Buffer | typeof overLimit | typeof noRoom
 
-/** Memory for unfinished bodies of strangers: those who stop early cannot fill the memory. */
+/** Memory for unfinished bodies: senders who stop early cannot fill the memory. */
 export interface BodyBudget {
   /** The most bytes of all unfinished bodies together. */
   readonly maxBytes: number
@@ -74,12 +69,14 @@ export interface BodyBudget {
  * Reads a body and counts its bytes, because a chunked body declares no length. Stops reading beyond `limit`. Calls back once; with an
  * error for a body that is cut off. A hook of the host may replace the stream: an error, too, if that stream breaks, or gives neither
  * bytes nor text.
+ *
+ * @param budget shared by all bodies that are read with it. @default none
  */
 export function readBody(
   body: Readable,
   limit: number,
-  budget: BodyBudget | undefined,
   done: (error: Error | null, result?: BodyResult) => void,
+  budget?: BodyBudget,
 ): void {
   let chunks: Buffer[] = []
   let length = 0
@@ -209,8 +206,16 @@ export function whenEnded({ raw }: FastifyReply, callback: () => void): void {
 /** Bytes of an unread body. A smaller body is cheaper to read than a new connection is to open. */
 const cheapBodyBytes = 65_536
 
-/** Sends an answer. `closes`: the connection ends with it. */
-export function sendAnswer(reply: FastifyReply, { status, headers, body }: Answer, closes = false): void {
+/** Sends an answer. `closes`: the connection ends with it. Never throws: it may run in a timer, where an error would end the process. */
+export function sendAnswer(reply: FastifyReply, answer: Answer, closes = false): void {
+  try {
+    send(reply, answer, closes)
+  } catch (error) {
+    sendError(reply, error)
+  }
+}
+
+function send(reply: FastifyReply, { status, headers, body }: Answer, closes: boolean): void {
   const { req } = reply.raw
   // Otherwise Node reads the rest of the body, to be ready for the next request.
   const isLeft = !req.complete && (declaredLength(req.headers) ?? Number.POSITIVE_INFINITY) > cheapBodyBytes
@@ -220,6 +225,16 @@ export function sendAnswer(reply: FastifyReply, { status, headers, body }: Answe
   reply.code(status)
   for (const name in headers) reply.header(name, headers[name])
   void reply.send(body)
+}
+
+/** Answers 500 through Fastify, with the host's hooks for errors. Never throws. */
+export function sendError(reply: FastifyReply, error: unknown): void {
+  try {
+    void reply.send(error instanceof Error ? error : new Error('a delivery failed', { cause: error }))
+  } catch {
+    // The host has broken `send` itself. Event Grid delivers again when the connection closes without an answer.
+    reply.raw.destroy()
+  }
 }
 
 /** Sends an answer past the host's hooks: the error of a hook may have a status, 400 for instance, that would end the event. */

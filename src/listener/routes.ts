@@ -9,26 +9,25 @@ import type { Room, Share } from '../dispatch/room.ts'
 import { type Clock, realTimers } from '../support/time/clock.ts'
 import { inBackground } from '../support/work/work.ts'
 import { decideByHead, type Gate, type GateDecision, type GateRefusal, tooLarge } from './admission.ts'
-import { type Answers, sendError } from './answers.ts'
+import type { Answers } from './answers.ts'
 import { answerValidation, maxValidationBytes } from './handshake.ts'
 import {
   type Answer,
-  type BodyBudget,
   bytesOf,
   declaredLength,
   defaultPath,
-  noRoom,
   overLimit,
   pathOf,
   problemAnswer,
   readBody,
+  sendError,
   whenEnded,
 } from './request.ts'
 
 /** The delivery attributes that the event subscription declares. */
 export interface DeclaredAttributes {
   /** In lower case. `undefined`: they are not known. */
-  readonly attributes: ReadonlySet<string> | undefined
+  readonly attributes: readonly string[] | undefined
 }
 
 export interface RoutesOptions {
@@ -40,8 +39,6 @@ export interface RoutesOptions {
   readonly declared: DeclaredAttributes
   /** For deliveries with proof. */
   readonly room: Room
-  /** For bodies of validation requests, which need no proof. */
-  readonly validationBudget: BodyBudget
   readonly clock: Pick<Clock, 'setTimer'>
   readonly elapsed: () => number
   /** Called with the connection of each request that has proof. */
@@ -68,7 +65,7 @@ interface AdmittedDelivery {
  */
 export function createRoutes(options: RoutesOptions): FastifyPluginAsync {
   const { gate, answers, dispatcher, log, maxConcurrency, declared } = options
-  const { room, validationBudget, clock, elapsed, keepConnection } = options
+  const { room, clock, elapsed, keepConnection } = options
 
   function decide(request: FastifyRequest, reply: FastifyReply, proceed: () => void): void {
     const arrivedAt = elapsed()
@@ -78,8 +75,6 @@ export function createRoutes(options: RoutesOptions): FastifyPluginAsync {
       if (decision.kind === 'read' ? decision.as === 'delivery' : !decision.unproven) keepConnection(raw.socket)
       if (decision.kind === 'answer') return answers.refuse(reply, decision)
       const read = (admission: Admitted) => {
-        // Invites the body only now that the head was accepted. HTTP/1.0 has no such answer.
-        if (headers.expect !== undefined && raw.httpVersion !== '1.0') reply.raw.writeContinue()
         request.setDecorator(admissionKey, admission)
         proceed()
       }
@@ -88,7 +83,7 @@ export function createRoutes(options: RoutesOptions): FastifyPluginAsync {
       if (raw.socket.destroyed) return
       let admission: AdmittedDelivery | undefined
       const waitsSince = elapsed()
-      // Before a byte of the body is read: bodies of which a half has arrived would keep each other out.
+      // Reserves room before the body is read. Otherwise bodies that are half read could wait for each other's room for ever.
       const leave = room.enter(declaredLength(headers) ?? gate.maxRequestBytes, clock, (share) => {
         if (!share) return answers.refuse(reply, noRoomRefusal)
         admission = { as: 'delivery', arrivedAt, waitedMs: elapsed() - waitsSince, share, isHandedOver: false }
@@ -103,7 +98,7 @@ export function createRoutes(options: RoutesOptions): FastifyPluginAsync {
     const decision = decideByHead(gate, raw.method ?? '', headers)
     if (!(decision instanceof Promise)) follow(decision)
     else {
-      const followed = decision.then(follow).catch((error: unknown) => answers.fail(reply, error))
+      const followed = decision.then(follow).catch((error: unknown) => answers.fail(reply, error, isProven(request)))
       // The host has broken the reply: Event Grid delivers again when the connection closes without an answer.
       inBackground(followed, () => raw.destroy())
     }
@@ -114,7 +109,7 @@ export function createRoutes(options: RoutesOptions): FastifyPluginAsync {
     const { body } = reply.request
     const isDelivery = admission.as === 'delivery'
     const bytes = bytesOf(body)
-    const refuse = (answer: Answer, logEvent: 'unreadable' | 'noRoom' | 'replaced') =>
+    const refuse = (answer: Answer, logEvent: 'unreadable' | 'replaced') =>
       answers.refuse(reply, { answer, logEvent, unproven: !isDelivery })
     if (bytes !== undefined && isDelivery) {
       // No handler call ends before this turn does. So as soon as `maxConcurrency` deliveries are collected, all are worked off.
@@ -125,7 +120,6 @@ export function createRoutes(options: RoutesOptions): FastifyPluginAsync {
       answers.refuse(reply, { answer, unproven: true, ...(answer.status === 400 && { logEvent: 'unreadable' }) })
     } else if (body === overLimit)
       refuse(tooLarge(isDelivery ? gate.maxRequestBytes : maxValidationBytes), 'unreadable')
-    else if (body === noRoom) refuse(noRoomRefusal.answer, 'noRoom')
     else refuse(problemAnswer(500, 'The request failed.'), 'replaced')
   }
 
@@ -142,6 +136,7 @@ export function createRoutes(options: RoutesOptions): FastifyPluginAsync {
       dispatcher.dispatch({
         members: reading.members,
         metadata: eventMetadata(headers, declared.attributes),
+        attributes: declared.attributes,
         share,
         arrivedAt,
         waitedMs,
@@ -155,7 +150,7 @@ export function createRoutes(options: RoutesOptions): FastifyPluginAsync {
   }
 
   return async (server) => {
-    server.setErrorHandler((error, _request, reply) => answers.fail(reply, error))
+    server.setErrorHandler((error, request, reply) => answers.fail(reply, error, isProven(request)))
     server.decorateRequest(admissionKey, undefined)
     server.removeAllContentTypeParsers()
     // Types that Fastify knows by name are found in its cache; a type under `*` is parsed anew for each request.
@@ -167,7 +162,7 @@ export function createRoutes(options: RoutesOptions): FastifyPluginAsync {
         const limit = isDelivery ? gate.maxRequestBytes : maxValidationBytes
         // A stream of a host's hook need not notice that the sender has gone.
         if (payload !== raw) raw.once('error', (error) => payload.destroy(error))
-        readBody(payload, limit, isDelivery ? undefined : validationBudget, (error, body) => {
+        readBody(payload, limit, (error, body) => {
           // Nobody is left to answer. Node destroys a request at its good end too, so the socket tells.
           if (error && raw.socket.destroyed) return
           if (isDelivery && Buffer.isBuffer(body)) admission.share.resize(body.length)
@@ -191,6 +186,9 @@ export function createRoutes(options: RoutesOptions): FastifyPluginAsync {
 
 /** The decorator of Fastify's request that keeps what the gate has let in, from the end of the head to the end of the body. */
 const admissionKey = Symbol('admission')
+
+const isProven = (request: FastifyRequest) =>
+  request.getDecorator<Admitted | undefined>(admissionKey)?.as === 'delivery'
 
 function admissionOf(request: FastifyRequest): Admitted {
   const admission = request.getDecorator<Admitted | undefined>(admissionKey)

@@ -4,9 +4,9 @@ import type { AddressInfo, Socket } from 'node:net'
 import { type FastifyInstance, type FastifyReply, fastify } from 'fastify'
 import { BindingError, type BindingErrorParts } from '../core/errors.ts'
 import type { QuietLog } from '../core/logger.ts'
+import { outsideOfCaller } from '../core/telemetry.ts'
 import { closable } from '../support/net/closable-server.ts'
 import { codeOf, messageOf } from '../support/process/error-code.ts'
-import { complaintAboutCodeGeneration } from '../support/process/runtime.ts'
 import { oneLine } from '../support/text/text.ts'
 import { type Clock, pause, systemClock, within } from '../support/time/clock.ts'
 import { defaultPath, type PathCheck, problemAnswer } from './request.ts'
@@ -25,8 +25,6 @@ export interface ServerLimits {
   readonly connectionTimeoutMs: number
   /** Connections at once; more are closed when they are opened. @default 1_024, or 4 for each of `maxConcurrency` */
   readonly maxConnections: number
-  /** Bytes of all unfinished bodies without proof, which are validation requests. @default 1_048_576 (1 MiB) in the whole process */
-  readonly maxUnprovenBytes: number
 }
 
 export const serverDefaults: Omit<ServerLimits, 'maxConnections'> = {
@@ -35,7 +33,6 @@ export const serverDefaults: Omit<ServerLimits, 'maxConnections'> = {
   requestTimeoutMs: 30_000,
   checkIntervalMs: 5_000,
   connectionTimeoutMs: 120_000,
-  maxUnprovenBytes: 1_048_576,
 }
 
 /** How long the hooks of a host may take when the server closes. As long as Fastify gives its plugins to load. */
@@ -81,12 +78,6 @@ export function createServer({ limits, isOurPath, log, clock, onBadPath }: Serve
   // takes the option 0 for its default.
   server.keepAliveTimeout = 0
   server.on('drop', () => log.warn('refused a connection: too many are open', { maxConnections }))
-  // Otherwise Node itself invites the body, or answers 417, before the head is judged.
-  server.on('checkContinue', (request, response) => {
-    if (!isOurPath(request.url ?? '')) response.writeContinue()
-    app.routing(request, response)
-  })
-  server.on('checkExpectation', (request, response) => app.routing(request, response))
   const closing = closable(server, {
     onRefused: (error) => log.warn('could not accept a connection', { code: codeOf(error) ?? '' }),
   })
@@ -186,13 +177,15 @@ const backlog = 4_096
  */
 export async function listen(app: FastifyInstance, at: ListenAt, signal: AbortSignal): Promise<AddressInfo> {
   const { host, port, freeingMs } = at
-  for (let waitedMs = 0; ; waitedMs += tryAgainMs) {
+  const until = systemClock.elapsed() + freeingMs
+  for (;;) {
     signal.throwIfAborted()
     try {
       return await (host === undefined ? listenEverywhere(app, port) : listenAt(app, host, port))
     } catch (error) {
       signal.throwIfAborted()
-      if (codeOf(error) !== 'EADDRINUSE' || waitedMs >= freeingMs) throw portUnavailable(error, host ?? '::', port)
+      if (codeOf(error) !== 'EADDRINUSE' || systemClock.elapsed() >= until)
+        throw portUnavailable(error, host ?? '::', port)
     }
     await pause(systemClock, tryAgainMs, signal)
   }
@@ -210,18 +203,11 @@ async function listenEverywhere(app: FastifyInstance, port: number): Promise<Add
 const hasNoIPv6: ReadonlySet<string> = new Set(['EAFNOSUPPORT', 'EADDRNOTAVAIL', 'EINVAL'])
 
 async function listenAt(app: FastifyInstance, host: string, port: number): Promise<AddressInfo> {
-  await app.listen({ host, port, backlog })
+  // Else each handler would have the store of whoever called init or update.
+  await outsideOfCaller(() => app.listen({ host, port, backlog }))
   const bound = app.server.address()
   if (bound === null || typeof bound === 'string') throw new Error('a server on TCP has no address')
   return bound
-}
-
-/** Throws PORT_UNAVAILABLE where Node allows no HTTP server of ours: the router of Fastify would throw an EvalError. */
-export function refuseWithoutCodeGeneration(port: number): void {
-  const complaint = complaintAboutCodeGeneration()
-  if (!complaint) return
-  const what = `handshakePort ${port} cannot be served: ${complaint.what}`
-  throw new BindingError('PORT_UNAVAILABLE', { what, fix: complaint.fix, details: { port, reason: 'EvalError' } })
 }
 
 /** PORT_UNAVAILABLE with the fault and the remedy, by the system's code. */

@@ -31,7 +31,7 @@ export type LookedUp =
 /** `plain` leaves out what ARM hides (the query of the URL, secret attributes), which takes up to three more requests. */
 export type Detail = 'whole' | 'plain'
 
-/** Reads the whole, or with a role that may not read what is hidden the plain part. */
+/** Reads with the detail `whole`. If the client's role may not read the hidden values (403), reads with the detail `plain`. */
 export async function asPermitted<T>(read: (detail: Detail) => Promise<T>) {
   try {
     return { found: await read('whole'), isPlain: false }
@@ -70,15 +70,16 @@ export async function lookUp(
   limits: CallLimits,
   detail: Detail,
 ): Promise<LookedUp> {
+  let properties: SubscriptionProperties
   try {
-    const properties = propertiesOf(await arm.ask({ path: subscriptionIdOf(place) }, limits))
-    // The event subscriptions of a namespace topic have no calls that tell more.
-    const isAll = detail === 'plain' || place.kind === 'namespaceTopic' || isChanging(properties)
-    return { kind: 'found', properties: isAll ? properties : await withHidden(properties, arm, place, limits) }
+    properties = propertiesOf(await arm.ask({ path: subscriptionIdOf(place) }, limits))
   } catch (error) {
     if (!isMissingInWords(error)) throw error
     return { kind: 'missing', certain: await isAbsentFromList(arm, place, limits) }
   }
+  // The event subscriptions of a namespace topic have no calls that tell more.
+  const isAll = detail === 'plain' || place.kind === 'namespaceTopic' || isChanging(properties)
+  return { kind: 'found', properties: isAll ? properties : await withHidden(properties, arm, place, limits) }
 }
 
 function propertiesOf(answer: unknown): SubscriptionProperties {
@@ -98,7 +99,7 @@ const isMissingInWords = (error: unknown) => readFailure(error, 0).kind === 'not
 async function isAbsentFromList(arm: Arm, place: SubscriptionPlace, limits: CallLimits): Promise<boolean> {
   const get = (path: string) => arm.ask({ path }, limits)
   try {
-    for await (const entry of readList(get, place.listPath, 'event subscriptions')) {
+    for (const entry of await readList(get, place.listPath, 'event subscriptions')) {
       if (isListedAs(entry, place)) throw unreadable('the event subscription is listed, and said not to exist')
     }
     return true
@@ -131,13 +132,18 @@ async function withHidden(
   const hidesValue = attributes.some((attribute) => attribute.properties?.isSecret === true || !isValueKnown(attribute))
   if (destination?.endpointType === undefined || !(webHook || hidesValue)) return properties
   const id = subscriptionIdOf(place)
-  const tell = (action: string) => arm.ask({ method: 'POST', path: `${id}/${action}` }, limits)
+  // The event subscription was found a moment ago. So a 404 is no reason to create one: it would wipe what the operator set.
+  const ask = (request: Parameters<Arm['ask']>[0]) =>
+    arm.ask(request, limits).catch((error: unknown) => {
+      throw isMissingInWords(error) ? unreadable('the event subscription was found, and is said not to exist') : error
+    })
+  const tell = (action: string) => ask({ method: 'POST', path: `${id}/${action}` })
   const [full, revealed] = await Promise.all([
     webHook && tell('getFullUrl'),
     hidesValue ? tell('getDeliveryAttributes') : undefined,
   ])
   // Both calls are answered later than the first read. Where a change began in between, they tell new settings, which do not deliver yet.
-  const later = hidesValue ? propertiesOf(await arm.ask({ path: id }, limits)) : properties
+  const later = hidesValue ? propertiesOf(await ask({ path: id })) : properties
   if (isChanging(later)) return later
   // What these calls do not tell would look like a difference, and be written back.
   const url = isRecord(full) && typeof full.endpointUrl === 'string' && full.endpointUrl

@@ -133,12 +133,12 @@ export async function pauseWithin(
   signal.throwIfAborted()
 }
 
-/** So long after the end of its caller a write that was sent is awaited, in ms. */
+/** How long a write that was sent is still awaited after its caller was aborted, in ms. */
 const lastAnswerMs = 10_000
 
 /**
- * Sends a write. One that was sent is not aborted with its caller, but awaited for a while: whoever reads next, such as the side that an
- * `update` opens, would otherwise read what that write is still to change.
+ * Sends a write. The abort of the caller does not abort a write that was sent: its answer is awaited for some seconds. Otherwise the next
+ * reader, such as the side that an `update` opens, could read values that the write is about to change.
  */
 export async function untilAnswered<T>(
   { signal, deadline }: CallLimits,
@@ -167,16 +167,17 @@ const maxPages = 100
 export const unreadable = (message: string) => new ArmFailureError({ kind: 'answerUnread', message })
 
 /**
- * Asks for the next page when the entries before it are used up.
+ * All entries of a list, page by page.
  *
  * @param get asks for a path, or for the `nextLink` of a page
  * @param what the entries, for messages
  */
-export async function* readList(
+export async function readList(
   get: (path: string) => Promise<unknown>,
   path: string,
   what: string,
-): AsyncGenerator<unknown> {
+): Promise<readonly unknown[]> {
+  const entries: unknown[] = []
   let next: string | undefined = path
   for (let page = 0; next !== undefined; page++) {
     if (page === maxPages) throw unreadable(`the list of ${what} has more than ${maxPages} pages`)
@@ -184,15 +185,9 @@ export async function* readList(
     if (!isRecord(answer) || !Array.isArray(answer.value) || 'error' in answer || !isLink(answer.nextLink)) {
       throw unreadable(`it is not a list of ${what}`)
     }
-    yield* answer.value
+    entries.push(...answer.value)
     next = answer.nextLink || undefined
   }
-}
-
-/** All entries of {@link readList}. */
-export async function readWholeList(...list: Parameters<typeof readList>): Promise<readonly unknown[]> {
-  const entries: unknown[] = []
-  for await (const entry of readList(...list)) entries.push(entry)
   return entries
 }
 

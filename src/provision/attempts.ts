@@ -70,10 +70,9 @@ export async function repeatAttempts<Outcome>(
       }
       if (signal.aborted) throw aborted(name, lastFailure, waitsFor)
       const retryInMs = pauseAfter(failed, { attempt, patience, leftMs: left, random: random() })
-      const shown = clock.elapsed() - started < firstProbesMs ? withoutAdvice(failed.error) : failed.error
       onAttempt?.({
         attempt,
-        error: shown,
+        error: failed.error,
         isMissing: failed.isMissing,
         ...(retryInMs !== undefined && { retryInMs }),
       })
@@ -83,20 +82,10 @@ export async function repeatAttempts<Outcome>(
         throw timedOut(cause, { name, attempts: attempt, elapsedMs: clock.elapsed() - started })
       }
       if (!failed.ranOut) lastFailure = failed.error
-      logAttempt(logger, { ...failed, error: shown }, { attempt, retryInMs: Math.round(retryInMs) })
+      logAttempt(logger, failed, { attempt, retryInMs: Math.round(retryInMs) })
       await pause(clock, retryInMs, signal)
     }
   }
-}
-
-/** A load balancer answers in place of a listener until its probes have found it: two probes, five seconds apart, and the way there. */
-const firstProbesMs = 15_000
-
-/** A failed handshake of the first seconds: what would be advised later is not needed yet. */
-function withoutAdvice(error: BindingError): BindingError {
-  if (error.code !== 'HANDSHAKE_FAILED') return error
-  const fix = 'wait: a load balancer answers so until its probes have found this listener; it is asked again'
-  return new BindingError('HANDSHAKE_FAILED', { what: error.what, fix, details: error.details })
 }
 
 interface Failed {
@@ -180,6 +169,7 @@ export interface ProvisionTarget {
 
 /** What a read of the event subscription shows. */
 export interface SubscriptionLook {
+  readonly exists: boolean
   /** Whether it delivers to this endpoint. */
   readonly delivers: boolean
   /** Whether it does so without our credential. */

@@ -1,26 +1,20 @@
 /** What a message about a failure of the event subscription names, and what it must not show. */
 import type { FailureContext } from '../azure/refusals/resource-manager-refusal.ts'
-import { ownDeliveryCredential, splitDeliveryCredentials } from '../core/delivery-credential.ts'
-import { querySecrets } from '../core/scrub.ts'
-import type { EitherInput, PullMetadata, PushMetadata } from '../metadata/typed/metadata.ts'
+import { splitDeliveryCredentials } from '../core/delivery-credential.ts'
+import { type EitherInput, type PullMetadata, type PushMetadata, secretsOf } from '../metadata/typed/metadata.ts'
 import { placeAt } from './decide.ts'
 import { type SubscriptionProperties, webHookOf } from './values.ts'
 
 /** What the explanation of a failure of push names, and what it must not show. */
 export function failureContext(input: PushMetadata, resourceManager: string): FailureContext {
-  const { deliveryAuthentication: delivery, subscriberEndpoint, scope, eventSubscriptionName } = input
+  const { subscriberEndpoint, scope, eventSubscriptionName } = input
   return {
     ...common(input, resourceManager),
     scopeId: scope.id,
     pathKind: placeAt(scope, eventSubscriptionName).kind,
     subscriptionId: input.subscriptionId,
     subscriberEndpoint,
-    secrets: [
-      ownDeliveryCredential(input)?.reveal(),
-      ...ownSecrets(input),
-      ...(delivery.kind === 'secret' ? delivery.sources.map((source) => source.reveal()) : []),
-      ...querySecrets(subscriberEndpoint),
-    ].filter((text) => text !== undefined),
+    secrets: secretsOf({ push: input }),
   }
 }
 
@@ -35,7 +29,7 @@ export function pullFailureContext(pull: PullMetadata, resourceManager: string, 
     subscriptionId: namespaceTopic.subscriptionId,
     // No handshake belongs to a Queue event subscription.
     subscriberEndpoint: '',
-    secrets: ownSecrets(pull),
+    secrets: secretsOf({ pull }),
   }
 }
 
@@ -45,9 +39,6 @@ const common = ({ eventSubscriptionName, clientId, provisioning }: EitherInput, 
   resourceManager,
   isReadOnly: provisioning === 'check',
 })
-
-const ownSecrets = ({ credential }: EitherInput) =>
-  credential?.kind === 'clientSecret' ? [credential.clientSecret.reveal()] : []
 
 /** A context for messages about event subscriptions that exist: their secret attributes are not shown either, and `Failed` is said. */
 export function withSecretsOf(context: FailureContext, existing: readonly SubscriptionProperties[]): FailureContext {

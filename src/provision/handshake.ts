@@ -1,7 +1,7 @@
 /** Event Grid's handshake: its two requests, and whether an answer consents. If not: what was answered, by whom, and what to do. */
 import { randomUUID } from 'node:crypto'
 import { secureContextOf } from '../azure/http.ts'
-import { proxyOf } from '../azure/proxy.ts'
+import { proxyOfEndpoint } from '../azure/proxy.ts'
 import { explainHandshakeAnswer } from '../azure/refusals/resource-manager-refusal.ts'
 import type { Endpoints } from '../core/endpoints.ts'
 import { querySecrets, scrub } from '../core/scrub.ts'
@@ -141,11 +141,8 @@ export type EndpointAnswer =
   /** `byWaiting`: by a replica of this binding that is not ready itself, so nothing shows that another one serves. */
   | { readonly kind: 'consent'; readonly byWaiting: boolean }
   | { readonly kind: 'refusal'; readonly refusal: HandshakeRefusal }
-  /**
-   * Nothing answered, which is no evidence unless the endpoint has answered before: a pod may not reach its own public address. `why` is
-   * a clause.
-   */
-  | { readonly kind: 'silence'; readonly why: string; readonly hasAnswered: boolean }
+  /** Nothing answered, which is no evidence: a pod may not reach its own public address. `why` is a clause. */
+  | { readonly kind: 'silence'; readonly why: string }
   /** An emulator serves this public name by its ingress: there is nobody to ask. */
   | { readonly kind: 'emulated' }
 
@@ -181,49 +178,49 @@ export function createEndpointQuestion({ input, endpoints, resourceManager }: En
     const code = randomUUID()
     const isEventGridSchema = input.settings.eventDeliverySchema === 'EventGridSchema'
     const request = isEventGridSchema ? validationRequest(input, code) : optionsRequest(input)
-    const proxy = isLoopback(url.hostname) ? undefined : proxyOf(url.href)
-    const targets: readonly Probe['target'][] = proxy ? [{ proxy }] : await targetsOf(url)
+    const proxy = proxyOfEndpoint(url)
+    const targets: readonly Probe['target'][] = proxy ? [{ proxy }] : await targetsOf(url, signal)
     const secureContext = secureContextOf(endpoints)
-    const answer = await firstAnswer(targets, signal, (target) =>
-      probe({ url, signal, secureContext, ...request, target }),
+    const answer = await firstAnswer(targets, signal, (target, one) =>
+      probe({ url, signal: one, secureContext, ...request, target }),
     )
     const refusal = isEventGridSchema ? refusalOfValidation(answer, code, input) : refusalOfOptions(answer, input)
     if (refusal) return { kind: 'refusal', refusal }
     return { kind: 'consent', byWaiting: answer.headers[notReadyHeader] !== undefined }
   }
 
-  let hasAnswered = false
   return {
     shown: showUrl(input.subscriberEndpoint),
     async ask(signal) {
       if (isEmulated) return { kind: 'emulated' }
       try {
-        const answer = await answerOf(signal)
-        hasAnswered = true
-        return answer
+        return await answerOf(signal)
       } catch (error) {
-        return { kind: 'silence', why: reasonOf(error), hasAnswered }
+        return { kind: 'silence', why: reasonOf(error) }
       }
     },
   }
 }
 
-/** What the first address gives that answers. Rejects with the error of the first where none does. */
+/**
+ * Asks all addresses at once, as one that is silent would take the time of the others. Resolves with the first answer, and ends the other
+ * questions. Rejects with the error of the first address where none answers.
+ */
 export async function firstAnswer<Target, Answer>(
   targets: readonly Target[],
   signal: AbortSignal,
-  ask: (target: Target) => Promise<Answer>,
+  ask: (target: Target, signal: AbortSignal) => Promise<Answer>,
 ): Promise<Answer> {
-  let first: unknown
-  for (const target of targets) {
-    try {
-      return await ask(target)
-    } catch (error) {
-      first ??= error
-      if (signal.aborted) break
-    }
+  const answered = new AbortController()
+  const either = AbortSignal.any([signal, answered.signal])
+  try {
+    return await Promise.any(targets.map((target) => ask(target, either)))
+  } catch (error) {
+    const [first] = error instanceof AggregateError ? error.errors : [error]
+    throw first ?? new Error('the name has no address')
+  } finally {
+    answered.abort()
   }
-  throw first ?? new Error('the name has no address')
 }
 
 function reasonOf(error: unknown): string {

@@ -5,7 +5,7 @@ import type { Arm, CallLimits } from './arm.ts'
 import { asPermitted, type Detail, type LookedUp, lookUp } from './arm-subscription.ts'
 import { type Attempt, isDelivering, type ProvisionTarget, type ProvisionTask, repeatAttempts } from './attempts.ts'
 import { decideUpsert, type FieldChange, subscriptionIdOf, type Upsert, type WantedSubscription } from './decide.ts'
-import { isActive, isChanging, type SubscriptionProperties, webHookOf } from './values.ts'
+import { isActive, isChanging, isProvisioned, type SubscriptionProperties, webHookOf } from './values.ts'
 
 /** How a check ended. */
 export interface SubscriptionCheck {
@@ -13,6 +13,10 @@ export interface SubscriptionCheck {
   readonly action: 'found' | 'notPermitted'
   /** What differs from the metadata, as a clause. */
   readonly problem?: string
+  /** Event Grid delivers nothing by it, as with the state `Failed`. @default false */
+  readonly isDown?: boolean
+  /** It delivers to another endpoint or destination. @default false */
+  readonly isAway?: boolean
 }
 
 /**
@@ -25,21 +29,25 @@ export async function checkSubscriptions(target: ProvisionTarget, task: Provisio
   const { wanted, input } = target
   async function checkAll({ read, readHost }: Attempt): Promise<SubscriptionCheck> {
     const problems: string[] = []
+    let [isDown, isAway] = [false, false]
     for (const subscription of wanted) {
       const existing = await read(subscription, 'plain')
       task.onLook?.({
+        exists: existing !== undefined,
         delivers: existing !== undefined && isDelivering(existing, subscription),
         lacksCredential: false,
       })
       if (!existing) throw notThere(subscription)
       const problem = differenceOf(subscription.assumeHidden(existing), subscription)
       if (problem !== undefined) problems.push(problem)
+      isDown ||= isStopped(existing)
+      isAway ||= deliversElsewhere(existing, subscription)
     }
     task.logger.info(`the event subscription ${input.eventSubscriptionName} exists`, {
       scope: wanted.at(-1)?.place.sourceId,
     })
     await readHost()
-    return { action: 'found', ...(problems.length > 0 && { problem: problems.join('; ') }) }
+    return { action: 'found', ...(problems.length > 0 && { problem: problems.join('; '), isDown, isAway }) }
   }
   return repeatAttempts<SubscriptionCheck>(target, task, checkAll, { action: 'notPermitted' })
 }
@@ -106,6 +114,8 @@ export type SubscriptionFinding =
       readonly lacksCredential: boolean
       /** Event Grid delivers nothing by it before it is written again, as with the state `Failed`. */
       readonly isDown: boolean
+      /** It delivers to another endpoint or destination. @default false */
+      readonly isAway?: boolean
     }
 
 /**
@@ -120,7 +130,7 @@ export async function inspectSubscriptions(
 ): Promise<SubscriptionFinding> {
   const limits = { signal, deadline: Number.POSITIVE_INFINITY }
   const problems: string[] = []
-  let [lacksCredential, isDown] = [false, false]
+  let [lacksCredential, isDown, isAway] = [false, false, false]
   for (const subscription of wanted) {
     const look = await lookAsPermitted(arm, subscription, limits, detail)
     // One that is missing counts more than what differs in the one before.
@@ -130,12 +140,19 @@ export async function inspectSubscriptions(
     const problem = differenceOf(properties, subscription)
     if (problem !== undefined) problems.push(problem)
     lacksCredential ||= isDelivering(properties, subscription) && subscription.lacksCredential(properties)
-    isDown ||= !isActive(properties) && !isChanging(properties)
+    isDown ||= isStopped(properties)
+    isAway ||= deliversElsewhere(properties, subscription)
   }
   return problems.length === 0
     ? { kind: 'intact' }
-    : { kind: 'changed', problem: problems.join('; '), lacksCredential, isDown }
+    : { kind: 'changed', problem: problems.join('; '), lacksCredential, isDown, isAway }
 }
+
+/** Whether Event Grid delivers nothing by it, and nobody is changing it. */
+const isStopped = (existing: SubscriptionProperties) => !isActive(existing) && !isChanging(existing)
+
+const deliversElsewhere = (existing: SubscriptionProperties, wanted: WantedSubscription) =>
+  isProvisioned(existing) && wanted.awayFrom(existing) !== undefined
 
 /** Where what ARM hides may not be read, it counts as wanted. */
 async function lookAsPermitted(

@@ -13,7 +13,6 @@ import {
   withSettings,
 } from './decide.ts'
 import {
-  areAllEventTypes,
   destinationName,
   destinationOf,
   isOurAttribute,
@@ -96,8 +95,6 @@ function merge(
   const attributes = (webHook?.deliveryAttributeMappings ?? []).filter((attribute) => !isOurAttribute(attribute))
   if (ours !== undefined) attributes.push(ourAttribute(mergeCredentials(credentialsOf(webHook), ours).value))
   const { maxEventsPerBatch, preferredBatchSizeInKilobytes } = settings
-  const filter = mergeFilter(settings, existing.filter, resets)
-  if (areAllEventTypes(filter.includedEventTypes)) delete filter.includedEventTypes
   return withoutNothing({
     ...withSettings(others, { labels: settings.labels }, resets),
     ...withDestination(existing, {
@@ -114,7 +111,7 @@ function merge(
       },
     }),
     eventDeliverySchema: settings.eventDeliverySchema,
-    filter,
+    filter: mergeFilter(settings, existing.filter, resets),
     retryPolicy: withSettings(
       others.retryPolicy,
       {
@@ -171,10 +168,12 @@ export function credentialsOf(webHook: WebHookProperties | undefined): string | 
   return attribute?.type === 'Static' ? attribute.properties?.value : undefined
 }
 
-/** The lower-case names of the delivery attributes that an event subscription declares, as the headers of deliveries have them. */
-export function declaredAttributes(existing: SubscriptionProperties): ReadonlySet<string> {
+/** The lower-case names of the delivery attributes that an event subscription declares, without ours, as deliveries have them. */
+export function declaredAttributes(existing: SubscriptionProperties): readonly string[] {
   const attributes = webHookOf(existing)?.deliveryAttributeMappings ?? []
-  return new Set(attributes.flatMap(({ name }) => (name === undefined ? [] : [name.toLowerCase()])))
+  const names = attributes.flatMap((one) => (one.name === undefined || isOurAttribute(one) ? [] : one.name))
+  // Handlers get this very list.
+  return Object.freeze(names.map((name) => name.toLowerCase()))
 }
 
 /** Our attribute, with this value. */

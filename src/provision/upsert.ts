@@ -1,14 +1,13 @@
 /** Brings about the event subscriptions of one side: reads, decides, asks the endpoint, reads and decides again, writes, and reads. */
 import { ArmFailureError, readFailure } from '../azure/read-failure.ts'
 import { BindingError } from '../core/errors.ts'
-import type { Logger } from '../core/logger.ts'
 import { pause, type SteadyClock, withLimit } from '../support/time/clock.ts'
 import { backOff } from '../support/work/work.ts'
 import { type CallLimits, pauseWithin } from './arm.ts'
 import { writeSubscription } from './arm-subscription.ts'
 import { type Attempt, isDelivering, type ProvisionTarget, type ProvisionTask, repeatAttempts } from './attempts.ts'
 import { decideUpsert, type WantedSubscription, type Write } from './decide.ts'
-import { type AskedEndpoint, type EndpointAnswer, isServed } from './handshake.ts'
+import { type AskedEndpoint, type EndpointAnswer, type HandshakeRefusal, isServed } from './handshake.ts'
 import { isProvisioned, type SubscriptionProperties } from './values.ts'
 
 type WriteAction = 'created' | 'patched' | 'replaced'
@@ -18,8 +17,8 @@ export interface UpsertOutcome {
   readonly action: 'kept' | 'notPermitted' | WriteAction
   /** When our own write was provisioned, in ms since 1970; absent where nothing was written. */
   readonly wroteAt?: number
-  /** A sentence where the event subscription was written though the endpoint could not be asked. */
-  readonly unreached?: string
+  /** One sentence for each setting of others that was replaced, and for what could not be checked. Absent without one. All are logged. */
+  readonly warnings?: readonly string[]
 }
 
 /**
@@ -32,7 +31,12 @@ export interface UpsertOutcome {
  */
 export async function upsertSubscriptions(target: ProvisionTarget, task: ProvisionTask): Promise<UpsertOutcome> {
   const { wanted, input } = target
-  const upserts = wanted.map((subscription) => createUpsert(target, subscription, task))
+  const warnings = new Set<string>()
+  function warn(warning: string): void {
+    task.logger.warn(warning, { eventSubscription: input.eventSubscriptionName })
+    warnings.add(warning)
+  }
+  const upserts = wanted.map((subscription) => createUpsert(target, subscription, task, warn))
   async function upsertAll(attempt: Attempt, count: number): Promise<UpsertOutcome> {
     let outcome: UpsertOutcome = { action: 'kept' }
     for (const upsertOne of upserts) {
@@ -43,7 +47,7 @@ export async function upsertSubscriptions(target: ProvisionTarget, task: Provisi
     const what = `the event subscription ${input.eventSubscriptionName} is provisioned: ${outcome.action}`
     task.logger.info(what, { scope, attempt: count })
     await attempt.readHost()
-    return outcome
+    return { ...outcome, ...(warnings.size > 0 && { warnings: [...warnings] }) }
   }
   return repeatAttempts<UpsertOutcome>(target, task, upsertAll, { action: 'notPermitted' })
 }
@@ -61,15 +65,14 @@ function createUpsert(
   { arm, input, endpoint }: ProvisionTarget,
   wanted: WantedSubscription,
   { logger, clock, random, onLook, onAnswer }: ProvisionTask,
+  warn: (warning: string) => void,
 ): (attempt: Attempt) => Promise<UpsertOutcome> {
   const { eventSubscriptionName: name } = input
   const { place } = wanted
   /** The write that took effect, or may have; the creation where there were more. */
   let wrote: WriteAction | undefined
   let isWritten = false
-  let unreached: string | undefined
-  const outcome = (): UpsertOutcome =>
-    wrote ? { action: wrote, wroteAt: clock.now(), ...(unreached !== undefined && { unreached }) } : { action: 'kept' }
+  const outcome = (): UpsertOutcome => (wrote ? { action: wrote, wroteAt: clock.now() } : { action: 'kept' })
   const heard = (answer: EndpointAnswer) => onAnswer?.(isServed(answer))
 
   /** Reads, decides, asks the endpoint, reads and decides again, writes at once, and reads. */
@@ -79,7 +82,7 @@ function createUpsert(
       const existing = await read(wanted)
       const delivers = existing !== undefined && isDelivering(existing, wanted)
       const lacksOurs = delivers && wanted.lacksCredential(existing)
-      onLook?.({ delivers, lacksCredential: lacksOurs })
+      onLook?.({ exists: existing !== undefined, delivers, lacksCredential: lacksOurs })
       const upsert = decideUpsert(existing, wanted, isWritten ? 'ignore' : 'apply')
       if (upsert.action === 'keep') {
         const state = writes > 0 ? 'now, read again, as the metadata asks' : 'as the metadata asks; nothing is written'
@@ -102,7 +105,8 @@ function createUpsert(
         const { because } = upsert
         const { subscriptionTimeoutMs: timeoutMs } = input
         const about = { endpoint, eventSubscriptionName: name, because, mayWait: lacksOurs, timeoutMs }
-        unreached = await askBeforeWrite({ ...about, onAnswer: heard, onWait: waits, limits, logger, clock })
+        const unreached = await askBeforeWrite({ ...about, onAnswer: heard, onWait: waits, limits, clock })
+        if (unreached !== undefined) warn(unreached)
         hasConsent = true
         // The question took a second or more: what somebody wrote meanwhile has to be seen before the write.
         continue
@@ -122,17 +126,17 @@ function createUpsert(
 
   /** Somebody else writes the same event subscription. A third write would only prolong the contest. */
   function overwritten(existing: SubscriptionProperties | undefined, { because }: Write): UpsertOutcome {
-    if (!existing || !isProvisioned(existing) || wanted.lacksCredential(existing)) {
+    if (!existing || !isDelivering(existing, wanted) || wanted.lacksCredential(existing)) {
       const message = `somebody else changes the event subscription ${name} at the same time: ${because}`
       throw new ArmFailureError({ kind: 'canceled', message })
     }
-    logger.warn(`the event subscription ${name} differs from what was written; somebody else writes it too: ${because}`)
+    warn(`the event subscription ${name} differs from what was written; somebody else writes it too: ${because}`)
     return { ...outcome(), wroteAt: clock.now() }
   }
 
   /** Resolves when the event subscription is provisioned. */
   async function write({ action, properties, because, warnings }: Write, limits: CallLimits): Promise<void> {
-    for (const warning of warnings) logger.warn(warning, { eventSubscription: name })
+    for (const warning of warnings) warn(warning)
     const doing =
       action === 'create'
         ? `creating the event subscription ${name}`
@@ -159,7 +163,7 @@ function createUpsert(
   }
 }
 
-export interface AskBeforeWriteOptions {
+interface AskBeforeWriteOptions {
   readonly endpoint: AskedEndpoint
   readonly eventSubscriptionName: string
   /** What would be written, as a clause. */
@@ -175,7 +179,6 @@ export interface AskBeforeWriteOptions {
   /** The time that all attempts have, in ms. Half of it is the longest that the endpoint is asked. */
   readonly timeoutMs: number
   readonly limits: CallLimits
-  readonly logger: Logger
   readonly clock: SteadyClock
 }
 
@@ -191,15 +194,15 @@ const pauseMs = 1_000
 const minAskMs = 250
 
 /** One question, bounded in time. */
-export const askOnce = (endpoint: AskedEndpoint, clock: SteadyClock, signal: AbortSignal, ms = questionMs) =>
+const askOnce = (endpoint: AskedEndpoint, clock: SteadyClock, signal: AbortSignal, ms = questionMs) =>
   withLimit({ clock, ms: Math.min(ms, questionMs), signal }, endpoint.ask)
 
 /**
- * Asks until the endpoint has consented twice, a pause apart: the first consent may be that of a listener that is just going away, by a
- * balancer whose view is old. Resolves where it may be written, with what could not be reached, as a sentence.
+ * Asks until the endpoint has consented twice, with a pause in between: a load balancer may still route the first request to a listener
+ * that is shutting down. Resolves where the event subscription may be written; with a sentence where the endpoint could not be reached.
  *
- * @throws ArmFailureError of kind `noConsent` where another answer comes, or none any more; `deadline` where too
- *   little time is left to know; the reason of the signal
+ * @throws ArmFailureError of kind `noConsent` where another answer comes; `deadline` where too little time is left to know; the reason of
+ *   the signal
  */
 export async function askBeforeWrite(options: AskBeforeWriteOptions): Promise<string | undefined> {
   const { endpoint, limits, clock, mayWait, onAnswer, onWait, timeoutMs } = options
@@ -227,8 +230,7 @@ export async function askBeforeWrite(options: AskBeforeWriteOptions): Promise<st
     const message = `too little time was left to ask ${endpoint.shown} whether it answers the handshake`
     throw new ArmFailureError({ kind: 'deadline', message })
   }
-  if (last.kind === 'silence' && last.hasAnswered) throw refusedBy(silent(last.why, options), options)
-  return last.kind === 'silence' ? unreached(last.why, options) : undefined
+  return last.kind === 'silence' ? unreachedSentence(last.why, options) : undefined
 }
 
 /** What the endpoint answered, while a write waits. Without a remedy: it may be over in a moment. */
@@ -240,13 +242,8 @@ function waiting(
   return `${said}; nothing is written yet, and it is asked again (${because})`
 }
 
-const silent = (why: string, { endpoint }: AskBeforeWriteOptions) => ({
-  what: `the handshake with ${endpoint.shown} failed: the endpoint gives no answer now (${why}), and has answered before`,
-  fix: 'see what became of the endpoint; where it cannot be reached from here any more, start the binding again',
-})
-
 function refusedBy(
-  { answer, what, fix }: { readonly answer?: string; readonly what: string; readonly fix: string },
+  { answer, what, fix }: HandshakeRefusal,
   { because, eventSubscriptionName: name }: AskBeforeWriteOptions,
 ): ArmFailureError {
   const message =
@@ -255,10 +252,6 @@ function refusedBy(
   return new ArmFailureError({ kind: 'noConsent', message, fix, answer })
 }
 
-function unreached(why: string, { endpoint, eventSubscriptionName: name, logger }: AskBeforeWriteOptions) {
-  const warning =
-    `${endpoint.shown} could not be reached from here (${why}), so it is not known whether the endpoint answers the handshake; ` +
-    `the event subscription ${name} is written all the same`
-  logger.warn(warning)
-  return warning
-}
+const unreachedSentence = (why: string, { endpoint, eventSubscriptionName: name }: AskBeforeWriteOptions) =>
+  `${endpoint.shown} could not be reached from here (${why}), so it is not known whether the endpoint answers the handshake; ` +
+  `the event subscription ${name} is written all the same`

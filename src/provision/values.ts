@@ -5,11 +5,8 @@ import { isRecord, type UnknownRecord } from '../support/text/json-text.ts'
 import { durationSeconds } from '../support/time/clock.ts'
 
 const text = z.string().optional()
-const texts = z.array(z.string()).optional()
-const count = z.number().optional()
 const flag = z.boolean().optional()
-const filters = z.array(z.looseObject({ operatorType: text, key: text })).optional()
-const identity = z.looseObject({ type: text, userAssignedIdentity: text }).optional()
+const filters = z.array(z.looseObject({})).optional()
 
 const attribute = z.looseObject({
   name: text,
@@ -24,8 +21,6 @@ const destination = z.looseObject({
       endpointUrl: text,
       endpointBaseUrl: text,
       resourceId: text,
-      maxEventsPerBatch: count,
-      preferredBatchSizeInKilobytes: count,
       azureActiveDirectoryTenantId: text,
       azureActiveDirectoryApplicationIdOrUri: text,
       deliveryAttributeMappings: z.array(attribute).optional(),
@@ -33,49 +28,27 @@ const destination = z.looseObject({
     .optional(),
 })
 
-const blob = z.looseObject({
-  endpointType: text,
-  properties: z.looseObject({ resourceId: text, blobContainerName: text }).optional(),
-})
-const blobByIdentity = z.looseObject({ identity, deadLetterDestination: blob.optional() }).optional()
+const blob = z.looseObject({ endpointType: text, properties: z.looseObject({}).optional() })
+const blobByIdentity = z.looseObject({ deadLetterDestination: blob.optional() }).optional()
 
 /** Only the members that we look at are named. Each other member is kept as it was read, through each write. */
 const schema = z.looseObject({
   provisioningState: text,
-  eventDeliverySchema: text,
-  expirationTimeUtc: text,
   // Of a source outside of namespaces.
   destination: destination.optional(),
-  deliveryWithResourceIdentity: z.looseObject({ identity, destination: destination.optional() }).optional(),
-  filter: z
-    .looseObject({
-      subjectBeginsWith: text,
-      subjectEndsWith: text,
-      includedEventTypes: texts,
-      isSubjectCaseSensitive: flag,
-      enableAdvancedFilteringOnArrays: flag,
-      advancedFilters: filters,
-    })
-    .optional(),
-  labels: texts,
-  retryPolicy: z.looseObject({ maxDeliveryAttempts: count, eventTimeToLiveInMinutes: count }).optional(),
+  deliveryWithResourceIdentity: z.looseObject({ destination: destination.optional() }).optional(),
+  filter: z.looseObject({ advancedFilters: filters }).optional(),
+  retryPolicy: z.looseObject({}).optional(),
   deadLetterDestination: blob.optional(),
   deadLetterWithResourceIdentity: blobByIdentity,
   // Of a namespace topic.
   deliveryConfiguration: z
     .looseObject({
       deliveryMode: text,
-      queue: z
-        .looseObject({
-          receiveLockDurationInSeconds: count,
-          maxDeliveryCount: count,
-          eventTimeToLive: text,
-          deadLetterDestinationWithResourceIdentity: blobByIdentity,
-        })
-        .optional(),
+      queue: z.looseObject({ deadLetterDestinationWithResourceIdentity: blobByIdentity }).optional(),
     })
     .optional(),
-  filtersConfiguration: z.looseObject({ includedEventTypes: texts, filters }).optional(),
+  filtersConfiguration: z.looseObject({ filters }).optional(),
 })
 
 /** The `properties` of an event subscription, of any kind, with what ARM hides joined in. Holds secrets. */
@@ -268,7 +241,6 @@ export function canonicalRecord(record: UnknownRecord): UnknownRecord {
 
 function canonicalValue(name: string, value: unknown): unknown {
   if (name === 'deliveryAttributeMappings' && Array.isArray(value)) return attributesByName(value)
-  if (name === 'includedEventTypes' && areAllEventTypes(value)) return undefined
   if (Array.isArray(value)) {
     const items = value.map((item) => (isRecord(item) ? canonicalRecord(item) : item))
     return unordered.has(name) ? items.sort((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1)) : items
@@ -284,7 +256,3 @@ function attributesByName(mappings: readonly unknown[]): UnknownRecord {
     mappings.filter(isRecord).map(({ name, ...rest }) => [String(name).toLowerCase(), canonicalRecord(rest)]),
   )
 }
-
-/** Event types that say no more than the default does: the word that the API of 2018 gave for all. */
-export const areAllEventTypes = (types: unknown): boolean =>
-  Array.isArray(types) && types.length === 1 && String(types[0]).toLowerCase() === 'all'

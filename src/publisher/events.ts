@@ -1,16 +1,14 @@
 /**
- * The events that a payload stands for: whole ones, which go out as they came, or a new one around data; what its caller may have
- * meant otherwise.
+ * Turns a payload into events: whole events are sent unchanged, and data becomes a new event. Finds signs that the caller meant something
+ * else.
  */
 
 import { BindingError } from '../core/errors.ts'
-import { schemaOf } from '../core/event.ts'
 import type { LogFields } from '../core/logger.ts'
 import type { TraceContext } from '../core/telemetry.ts'
 import type { EventSchema, OutputMetadata } from '../metadata/typed/metadata.ts'
 import { isRecord, memberTexts, sliceTopLevel, type UnknownRecord } from '../support/text/json-text.ts'
 import { oneLine } from '../support/text/text.ts'
-import { deadLetterForm, withoutDeadLetter } from './dead-letter.ts'
 import {
   invalidPayload,
   kindOf,
@@ -21,6 +19,7 @@ import {
   readPayload,
 } from './payload.ts'
 import { type EventTrace, traceOfEvent, traceOfMetadata } from './telemetry.ts'
+import { deadLetterForm, schemaOf, withoutDeadLetter } from './whole-event.ts'
 
 /** The events of one call: all of one schema, at least one. */
 export interface CallEvents {

@@ -152,9 +152,9 @@ function replacedByToJson(value: unknown, key: string | number): unknown {
 }
 
 /**
- * What an object is that keeps what it holds where JSON does not look: bytes, a Blob, a Map, an Error, a stream, an iterator, a class with
- * private fields or getters alone. A built-in object (Map, Blob, Error) hides its content even where it was given fields. A class with
- * fields is written by them, whatever it calls itself.
+ * The kind of an object whose content JSON does not see: bytes, a Blob, a Map, an Error, a stream, an iterator, a class that has only
+ * private fields or getters. `undefined` for any other value. A built-in object (Map, Blob, Error) counts even where it has fields of its
+ * own. Of a class with fields JSON writes the fields, whatever the name of the class is.
  */
 function hiddenContent(value: object): string | undefined {
   if (Array.isArray(value)) return undefined

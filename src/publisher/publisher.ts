@@ -19,8 +19,8 @@ import {
   type PublishCall,
   type PublishReceipt,
 } from './queue.ts'
-import { explainRejection, type FailedSend, inDoubt } from './rejection.ts'
-import { createSender, failureNow, isInDoubtNow } from './sender.ts'
+import { explainRejection, type FailedRequest, inDoubt } from './rejection.ts'
+import { createSender, failureNow } from './sender.ts'
 import { type CallTrace, createPublishTracing } from './telemetry.ts'
 import { createTopicClient, publishUrl, type TopicClientOptions } from './topic.ts'
 
@@ -54,8 +54,8 @@ export function createPublisher(options: PublisherOptions) {
   const bounds = isNamespaceTopic(output.topicEndpoint) ? namespaceDefaults : publisherDefaults
   const limits: PublisherLimits = { ...bounds, publishTimeoutMs: output.publishTimeoutMs, ...options.limits }
   const url = publishUrl(output.topicEndpoint)
-  const explain = (call: PublishCall, { answer, attempts }: FailedSend) =>
-    explainRejection(answer, { output, attempts, sent: call.schema, isInDoubt: call.isInDoubt, ...idsOf(call) })
+  const explain = (call: PublishCall, failure: FailedRequest) =>
+    explainRejection(failure, { output, attempts: call.attempts, sent: call.schema, ...idsOf(call) })
   const client = createTopicClient({ output, credential, endpoints, clock })
   const closing = new AbortController()
   const room = createQueueRoom(limits)
@@ -165,12 +165,8 @@ export function createPublisher(options: PublisherOptions) {
 function closedError(call?: PublishCall): BindingError {
   const fix = 'publish through a new one'
   if (!call) return new BindingError('CLOSED', { what: 'the publisher is closed', fix })
-  const details = idsOf(call)
-  if (isInDoubtNow(call)) {
-    const what = 'the publisher closed before the topic had answered'
-    return new BindingError('CLOSED', { what, fix: fix + inDoubt, details })
-  }
-  return new BindingError('CLOSED', { what: 'the publisher closed before the events were published', fix, details })
+  const what = 'the publisher closed before the topic had accepted the events'
+  return new BindingError('CLOSED', { what, fix: fix + inDoubt, details: idsOf(call) })
 }
 
 /** The bounds of a publisher; each may be narrowed. */

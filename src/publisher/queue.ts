@@ -1,11 +1,10 @@
 /** The queue of calls: what each carries, which are sent now, which wait and share a request, and when a refused request goes in halves. */
 import type { Context } from '@opentelemetry/api'
-import { BindingError } from '../core/errors.ts'
+import { BindingError, type PublishDetails } from '../core/errors.ts'
 import type { EventSchema } from '../metadata/typed/metadata.ts'
 import type { SteadyClock } from '../support/time/clock.ts'
 import type { WireEvent } from './events.ts'
-import type { FailedSend } from './rejection.ts'
-import type { SentRequest } from './topic.ts'
+import type { FailedRequest } from './rejection.ts'
 
 /** The accepted events of a call. */
 export interface PublishReceipt {
@@ -29,11 +28,10 @@ export interface PublishCall {
   readonly deadline: number
   readonly receipt: Promise<PublishReceipt>
   readonly done: { requests: number; requestIds: string[] }
-  /** The attempt under way, by its number. */
-  attempt: { readonly number: number; readonly sent: SentRequest } | undefined
-  lastFailure: FailedSend | undefined
-  /** An attempt that failed may have been accepted. */
-  isInDoubt: boolean
+  /** Attempts of its present request so far, that under way included. */
+  attempts: number
+  /** Of its present request. */
+  lastFailure: FailedRequest | undefined
   /** Resolved, rejected or aborted: its events are not sent again. */
   readonly settled: boolean
   resolve(): void
@@ -75,9 +73,8 @@ export function createCall(options: PublishCallOptions): PublishCall {
     deadline: startedAt + limits.publishTimeoutMs,
     receipt: promise,
     done: { requests: 0, requestIds: [] },
-    attempt: undefined,
+    attempts: 0,
     lastFailure: undefined,
-    isInDoubt: false,
     // A getter would cost a tenth of the processor time of a create: V8 then gives each call a class of its own, and keeps the call.
     settled: false,
     resolve() {
@@ -87,7 +84,7 @@ export function createCall(options: PublishCallOptions): PublishCall {
     reject: (error) => settle(() => reject(error)),
   }
   const onAbort = () => {
-    call.reject(abortedError())
+    call.reject(abortedError(idsOf(call)))
     options.onAborted(call)
   }
   const callOff = clock.setTimer(limits.publishTimeoutMs, () => options.onDeadline(call))
@@ -95,11 +92,10 @@ export function createCall(options: PublishCallOptions): PublishCall {
   return call
 }
 
-export function abortedError(): BindingError {
-  return new BindingError('ABORTED', {
-    what: 'create was aborted by its signal',
-    fix: 'the topic may still accept a request that was sent already',
-  })
+/** @param details of a call that has events */
+export function abortedError(details?: PublishDetails): BindingError {
+  const fix = 'the topic may still accept a request that was sent already'
+  return new BindingError('ABORTED', { what: 'create was aborted by its signal', fix, details })
 }
 
 /** Ids of a call's events: the published ones and the others. */
@@ -240,9 +236,12 @@ export function createRequestQueue(limits: RequestBounds & { readonly maxRequest
       if (held && (waiting.length >= held.calls || full())) endHold()
       else pump()
     },
+    /** Takes back a call. After an abort those that waited for its request need not wait any longer. */
     remove(call: PublishCall): void {
       const index = waiting.indexOf(call)
       if (index !== -1) dequeue(index, 1)
+      // Others of the same connection or signal may go in this turn: nothing of theirs is to be sent.
+      queueMicrotask(pump)
     },
     /** The calls that are not settled: those that wait, and those under way. */
     open: () => [...running, ...halves, waiting].flat().filter(({ settled }) => !settled),
@@ -255,8 +254,9 @@ export function createRequestQueue(limits: RequestBounds & { readonly maxRequest
   }
 }
 
-/** A call in several requests takes long: the others do not wait for it. */
-const isJoint = (calls: readonly PublishCall[]) => calls.some(({ requests }) => requests.length === 1)
+/** A call in several requests takes long: the others do not wait for it, nor for a request whose callers have all gone. */
+const isJoint = (calls: readonly PublishCall[]) =>
+  calls.some(({ requests, done, settled }) => requests.length === 1 && (done.requests === 1 || !settled))
 
 /**
  * Takes calls from the head of the queue, in order, while they are of one schema and fit into one request together (pure): at least one

@@ -17,9 +17,7 @@ export type FailedRequest =
       /** Nothing of it shows that it is Event Grid's: it may be of a proxy or another server. */
       readonly isForeign: boolean
     }
-  /** An answer began, and its body did not come to its end. The events may have been published. */
-  | { readonly kind: 'unfinished'; readonly status: number; readonly reason: string }
-  /** No answer: the connection failed or timed out. The events may have been published. */
+  /** No answer, or not all of it: the connection failed or timed out. The events may have been published. */
   | {
       readonly kind: 'unreachable'
       readonly reason: string
@@ -27,8 +25,6 @@ export type FailedRequest =
       readonly permanent: boolean
       /** The host name does not exist in DNS. */
       readonly noSuchHost?: boolean
-      /** The topic has not got the events. */
-      readonly notSent: boolean
     }
   /** There was no token to send. */
   | {
@@ -43,19 +39,8 @@ export type FailedRequest =
 /** How a request to the topic ended. */
 export type TopicAnswer = { readonly kind: 'accepted'; readonly requestId: string | undefined } | FailedRequest
 
-/** The last failure of a call, and how many requests it took. */
-export interface FailedSend {
-  readonly answer: FailedRequest
-  readonly attempts: number
-}
-
-/** Whether the topic may have accepted the events of a request that failed so. */
-export const mayBeAccepted = (answer: FailedRequest): boolean =>
-  answer.kind === 'unfinished' || (answer.kind === 'unreachable' && !answer.notSent)
-
 /** Decides what follows from a failure (pure): `split` halves a joint request and fails a single call. */
 export function decideRetry(answer: FailedRequest): 'retry' | 'split' | 'give up' {
-  if (answer.kind === 'unfinished') return 'retry'
   if (answer.kind !== 'answered') return answer.permanent ? 'give up' : 'retry'
   // A proxy has a bound of its own, and may take the halves.
   if (answer.status === 413 || (answer.status === 400 && !answer.isForeign)) return 'split'
@@ -68,19 +53,17 @@ export interface RejectionContext extends TopicRefusalContext {
   readonly ids: readonly string[]
   readonly published: readonly string[]
   readonly attempts: number
-  /** An attempt before may have been accepted. @default false */
-  readonly isInDoubt?: boolean
 }
 
 /** For an error, behind what to do about it. */
-export const inDoubt = '; the topic may have accepted the events already'
+export const inDoubt = '; the topic may have accepted a request that it did not answer'
 
 /**
  * The error of a call whose events Event Grid did not take (pure). `details`: `status`, `requestId`, `attempts`, `ids` of the events
  * not published, `published` for those that were. The SDK's own error is no `cause`, since it holds the request with its key.
  */
 export function explainRejection(failure: FailedRequest, context: RejectionContext): BindingError {
-  const { ids, published, attempts, output, isInDoubt } = context
+  const { ids, published, attempts, output } = context
   const { host } = new URL(output.topicEndpoint)
   const { code, what, fix } = explain(failure, context)
   const partly =
@@ -89,10 +72,7 @@ export function explainRejection(failure: FailedRequest, context: RejectionConte
   const requestId = 'requestId' in failure ? failure.requestId : undefined
   const answered = { ...(status !== undefined && { status }), ...(requestId !== undefined && { requestId }) }
   const details = { ...answered, attempts, ids, published }
-  // `unfinished` says so itself; the remedy of a refusal may end with a line to paste.
-  const isTold = failure.kind === 'unfinished' || code !== 'PUBLISH_UNAVAILABLE'
-  const more = !isTold && (isInDoubt || mayBeAccepted(failure)) ? inDoubt : ''
-  return new BindingError(code, { what: `the topic at ${host} ${what}${partly}`, fix: fix + more, details })
+  return new BindingError(code, { what: `the topic at ${host} ${what}${partly}`, fix, details })
 }
 
 interface Explanation {
@@ -115,15 +95,9 @@ function explain(failure: FailedRequest, context: RejectionContext): Explanation
       return {
         code: 'PUBLISH_UNAVAILABLE',
         what: `can't be reached: ${failure.reason}${after}`,
-        fix: failure.fix ?? 'check topicEndpoint and the network, then publish again',
-      }
-    case 'unfinished':
-      return {
-        code: 'PUBLISH_UNAVAILABLE',
-        what: `began to answer ${failure.status}, and the answer did not end: ${failure.reason}${after}`,
         fix:
-          'the events may have been accepted: look for them, then publish again what is missing, and check that no proxy ' +
-          'answers in the place of topicEndpoint',
+          failure.fix ??
+          `check topicEndpoint and the network, then publish again${context.attempts > 0 ? inDoubt : ''}`,
       }
     case 'answered': {
       const { status, message } = failure
@@ -141,26 +115,12 @@ function usualAnswer(status: number): string {
   return status === 200 ? ', which is not an answer of Event Grid' : ', where Event Grid answers 200'
 }
 
-/** How far a request came. */
-export interface Progress {
-  /** The topic may have all of it. */
-  readonly isSent: boolean
-  /** The status of an answer that has begun; `undefined` before that, and once the answer has ended. */
-  readonly begun: number | undefined
-}
-
-export function readNoAnswer(
-  error: unknown,
-  progress: Progress,
-  url: string,
-  clean: (text: string) => string,
-): FailedRequest {
+export function readNoAnswer(error: unknown, url: string, clean: (text: string) => string): FailedRequest {
   const noToken = readTokenFailure(error)
   if (noToken) return noToken
   const code = isRestError(error) ? error.code : undefined
   const said = error instanceof Error ? clean(error.message) || error.name : 'unknown'
   const reason = code && !said.includes(code) ? `${code} ${said}` : said
-  if (progress.begun !== undefined) return unanswered(progress, reason)
   const noSuchHost = code === 'ENOTFOUND'
   const lasting = certificateRemedy(code, url)
   return {
@@ -169,15 +129,11 @@ export function readNoAnswer(
     fix: noSuchHost ? noSuchHostRemedy : (lasting ?? silenceRemedy(code, url)),
     permanent: !isRestError(error) || lasting !== undefined,
     noSuchHost,
-    notSent: !progress.isSent,
   }
 }
 
-/** A request without an answer, or without the end of it. */
-export const unanswered = ({ begun, isSent }: Progress, reason: string): FailedRequest =>
-  begun === undefined
-    ? { kind: 'unreachable', reason, permanent: false, notSent: !isSent }
-    : { kind: 'unfinished', status: begun, reason }
+/** A request without an answer. */
+export const unanswered = (reason: string): FailedRequest => ({ kind: 'unreachable', reason, permanent: false })
 
 /** A proxy of the environment is looked up in place of the topic. */
 const noSuchHostRemedy = 'check the host name of topicEndpoint, and that of a proxy (HTTPS_PROXY)'

@@ -5,7 +5,7 @@ import { pause, type SteadyClock } from '../support/time/clock.ts'
 import { retryPause } from '../support/work/work.ts'
 import type { WireEvent } from './events.ts'
 import type { PublishCall, SendOutcome } from './queue.ts'
-import { decideRetry, type FailedSend, mayBeAccepted, type TopicAnswer } from './rejection.ts'
+import { decideRetry, type FailedRequest, type TopicAnswer, unanswered } from './rejection.ts'
 import type { PublishTracing } from './telemetry.ts'
 import type { TopicClient } from './topic.ts'
 
@@ -22,7 +22,7 @@ export interface SenderOptions {
   readonly logger: Logger
   readonly random: () => number
   readonly signal: AbortSignal
-  readonly explain: (call: PublishCall, failure: FailedSend) => BindingError
+  readonly explain: (call: PublishCall, failure: FailedRequest) => BindingError
 }
 
 type AttemptOutcome = SendOutcome | { readonly pauseMs: number }
@@ -33,13 +33,12 @@ export function createSender(options: SenderOptions) {
   let lastFailure: string | undefined
 
   /** Sends the next request of each call together. */
-  function sendOnce(calls: readonly PublishCall[], first: PublishCall, number: number): Promise<TopicAnswer> {
+  function sendOnce(calls: readonly PublishCall[], first: PublishCall): Promise<TopicAnswer> {
     const left = Math.max(...calls.map(({ deadline }) => deadline)) - clock.elapsed()
     const events = calls.flatMap(nextEvents)
     return tracing.request(calls, events.length, () => {
-      const sent = client.send(first.schema, events, Math.max(0, Math.min(limits.attemptTimeoutMs, left)))
-      for (const call of calls) call.attempt = { number, sent }
-      return sent.answer
+      for (const call of calls) call.attempts += 1
+      return client.send(first.schema, events, Math.max(0, Math.min(limits.attemptTimeoutMs, left)))
     })
   }
 
@@ -47,7 +46,7 @@ export function createSender(options: SenderOptions) {
     lastFailure = undefined
     for (const call of calls) {
       call.lastFailure = undefined
-      call.isInDoubt = false
+      call.attempts = 0
       call.done.requests += 1
       if (requestId !== undefined) call.done.requestIds.push(requestId)
       if (call.done.requests === call.requests.length) call.resolve()
@@ -55,21 +54,20 @@ export function createSender(options: SenderOptions) {
   }
 
   /** Decides what follows from a failure; rejects the calls that gain nothing by another attempt. */
-  function failed(calls: readonly PublishCall[], first: PublishCall, failure: FailedSend): AttemptOutcome {
-    const { answer, attempts } = failure
-    for (const call of calls) {
-      call.lastFailure = failure
-      call.isInDoubt ||= mayBeAccepted(answer)
-    }
+  function failed(calls: readonly PublishCall[], first: PublishCall, answer: FailedRequest): AttemptOutcome {
+    const { attempts } = first
     const verdict = decideRetry(answer)
     const fields = logFields(calls, answer)
     if (verdict === 'split' && calls.length > 1) {
+      // The refusal may be for the events of another call.
+      for (const call of calls) call.attempts -= 1
       logger.debug('a joint request was refused; sending its halves', { ...fields, calls: calls.length })
       return 'halve'
     }
-    if (verdict !== 'split') lastFailure = explain(first, failure).message
+    for (const call of calls) call.lastFailure = answer
+    if (verdict !== 'split') lastFailure = explain(first, answer).message
     if (verdict !== 'retry') {
-      for (const call of calls) call.reject(explain(call, failure))
+      for (const call of calls) call.reject(explain(call, answer))
       return 'settled'
     }
     const { retryAfterMs } = 'retryAfterMs' in answer ? answer : {}
@@ -77,7 +75,7 @@ export function createSender(options: SenderOptions) {
     const pace = { baseMs: limits.retryBaseMs, maxMs: limits.retryCapMs, maxAskedMs: limits.retryAfterCapMs }
     const pauseMs = retryPause({ attempt: attempts, retryAfterMs, leftMs, random: random() }, pace)
     const until = pauseMs === undefined ? Number.POSITIVE_INFINITY : clock.elapsed() + pauseMs
-    for (const call of calls) if (giveUpAt(call, answer, limits) <= until) call.reject(explain(call, failure))
+    for (const call of calls) if (giveUpAt(call, answer, limits) <= until) call.reject(explain(call, answer))
     if (pauseMs === undefined || calls.every(({ settled }) => settled)) return 'settled'
     logger.warn('the topic did not accept a request; sending it again', {
       ...fields,
@@ -90,21 +88,17 @@ export function createSender(options: SenderOptions) {
   return {
     /** Sends calls together in one request, or a single call in all of its requests, one after the other. Never rejects. */
     async send(calls: readonly PublishCall[], onBackOff: (waits: boolean) => void): Promise<SendOutcome> {
-      let attempts = 0
       for (;;) {
         const open = calls.filter(({ settled }) => !settled)
         const [first] = open
         if (!first || signal.aborted) return 'settled'
-        attempts += 1
-        const answer = await sendOnce(open, first, attempts)
-        for (const call of open) call.attempt = undefined
+        const answer = await sendOnce(open, first)
         if (answer.kind === 'accepted') {
           accepted(open, answer.requestId)
-          attempts = 0
           continue
         }
         if (signal.aborted) return 'settled'
-        const outcome = failed(open, first, { answer, attempts })
+        const outcome = failed(open, first, answer)
         if (typeof outcome === 'string') return outcome
         onBackOff(true)
         await pause(clock, outcome.pauseMs, signal)
@@ -116,20 +110,14 @@ export function createSender(options: SenderOptions) {
   }
 }
 
-/** Why a call fails that ends now: its attempt under way, where that was sent; else the last one that failed. */
-export function failureNow({ attempt, lastFailure }: PublishCall, waitedMs: number): FailedSend {
-  if (attempt) {
-    const answer = attempt.sent.unanswered(`no answer in ${waitedMs} ms`)
-    if (mayBeAccepted(answer) || !lastFailure) return { answer, attempts: attempt.number }
-  }
-  if (lastFailure) return lastFailure
-  const reason = `nothing was sent in ${waitedMs} ms, as earlier requests were not done`
-  return { answer: { kind: 'unreachable', reason, permanent: false, notSent: true }, attempts: 0 }
-}
-
-/** Whether the topic may have accepted, or may still accept, the events of a call that ends now. */
-export const isInDoubtNow = ({ attempt, isInDoubt }: PublishCall): boolean =>
-  isInDoubt || (attempt !== undefined && mayBeAccepted(attempt.sent.unanswered('')))
+/** Why a call fails that ends now: by the last attempt that failed, or because it has no answer yet. */
+export const failureNow = ({ attempts, lastFailure }: PublishCall, waitedMs: number): FailedRequest =>
+  lastFailure ??
+  unanswered(
+    attempts > 0
+      ? `no answer in ${waitedMs} ms`
+      : `nothing was sent in ${waitedMs} ms, as earlier requests were not done`,
+  )
 
 const nextEvents = ({ requests, done }: PublishCall): readonly WireEvent[] => requests[done.requests] ?? []
 
@@ -139,7 +127,7 @@ function giveUpAt(call: PublishCall, answer: TopicAnswer, limits: AttemptLimits)
   return noSuchHost ? Math.min(call.deadline, call.startedAt + limits.noSuchHostTimeoutMs) : call.deadline
 }
 
-function logFields(calls: readonly PublishCall[], answer: FailedSend['answer']): LogFields {
+function logFields(calls: readonly PublishCall[], answer: FailedRequest): LogFields {
   const events = calls.flatMap(nextEvents).length
   const reason = answer.kind === 'answered' ? answer.message : answer.reason
   return { reason, events, ...('status' in answer && { status: answer.status }) }

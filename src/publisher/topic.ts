@@ -24,7 +24,7 @@ import { isRecord, readJson } from '../support/text/json-text.ts'
 import { cut } from '../support/text/text.ts'
 import type { SteadyClock } from '../support/time/clock.ts'
 import type { WireEvent } from './events.ts'
-import { type FailedRequest, readNoAnswer, type TopicAnswer, unanswered } from './rejection.ts'
+import { readNoAnswer, type TopicAnswer, unanswered } from './rejection.ts'
 
 export type TopicClient = ReturnType<typeof createTopicClient>
 
@@ -34,14 +34,6 @@ export interface TopicClientOptions {
   readonly credential: RenewableCredential | undefined
   readonly endpoints: Endpoints
   readonly clock: SteadyClock
-}
-
-/** A request that was sent. */
-export interface SentRequest {
-  /** Never rejects: failures are answers too. */
-  readonly answer: Promise<TopicAnswer>
-  /** Its failure where nobody waits any longer for its answer, by what is known now. */
-  unanswered(reason: string): FailedRequest
 }
 
 /** The most bytes of an answer that are read. Event Grid's errors have a few hundred. */
@@ -106,24 +98,17 @@ export function createTopicClient({ output, credential, endpoints, clock }: Topi
     }
     try {
       await sendings.run(sending, () => client.send([], { onResponse }))
-      return response ? readAnswer(response, clean, clock.now()) : unanswered(sending, 'no answer')
+      return response ? readAnswer(response, clean, clock.now()) : unanswered('no answer')
     } catch (error) {
-      return readNoAnswer(error, sending, href, clean)
+      return readNoAnswer(error, href, clean)
     }
   }
 
   return {
-    /** Sends events in one request, which ends after so many milliseconds at the latest, and by `close`. */
-    send(schema: EventSchema, events: readonly WireEvent[], ms: number): SentRequest {
+    /** Sends events in one request, which ends after so many milliseconds at the latest, and by `close`. Never rejects. */
+    send(schema: EventSchema, events: readonly WireEvent[], ms: number): Promise<TopicAnswer> {
       const contentType = contentTypes[schema]
-      const sending: Sending = {
-        body: bodyOf(events),
-        contentType,
-        outgoing: undefined,
-        isSent: false,
-        begun: undefined,
-        isOver: false,
-      }
+      const sending: Sending = { body: bodyOf(events), contentType, outgoing: undefined, isOver: false }
       const { promise, resolve } = Promise.withResolvers<TopicAnswer>()
       const end = (answer: TopicAnswer) => {
         cancel()
@@ -133,13 +118,13 @@ export function createTopicClient({ output, credential, endpoints, clock }: Topi
       // A token that is still asked for does not hold up the answer.
       const giveUp = () => {
         sending.isOver = true
-        end(unanswered(sending, 'no answer in time'))
+        end(unanswered('no answer in time'))
         sending.outgoing?.destroy()
       }
       const cancel = clock.setTimer(ms, giveUp)
       open.add(giveUp)
       void publish(sending).then(end)
-      return { answer: promise, unanswered: (reason) => unanswered(sending, reason) }
+      return promise
     },
     /** Ends the requests that are under way, and the connections. */
     close() {
@@ -173,10 +158,6 @@ interface Sending {
   readonly body: string | Buffer
   readonly contentType: string
   outgoing: ClientRequest | undefined
-  /** Its connection has come about, so the topic may have all of it. */
-  isSent: boolean
-  /** The status of an answer that has begun and not ended. */
-  begun: number | undefined
   /** Nobody waits for it any more: it is not sent. */
   isOver: boolean
 }
@@ -204,8 +185,6 @@ function createNamespacePolicy(key: string | undefined): PipelinePolicy {
  * never notice an answer of 101.
  */
 function createSendingClient(): HttpClient {
-  /** Where the last request went: the next one goes there too. */
-  let target: Partial<ReturnType<typeof targetOf>> = {}
   return {
     sendRequest(request) {
       const { url, method, headers, agent, requestOverrides } = request
@@ -215,8 +194,7 @@ function createSendingClient(): HttpClient {
         if (!sending || sending.isOver) throw new Error('a request that nobody waits for')
         if (isPlain && !request.allowInsecureConnection) throw new Error('plain http is for loopback addresses only')
         headers.set('content-type', sending.contentType)
-        if (target.url !== url) target = targetOf(url)
-        const { hostname, port, path } = target
+        const { hostname, port, path } = urlToHttpOptions(new URL(url))
         const outgoing = (isPlain ? requestByHttp : requestByHttps)({
           hostname,
           port,
@@ -227,26 +205,10 @@ function createSendingClient(): HttpClient {
           ...requestOverrides,
         })
         sending.outgoing = outgoing
-        // The request before, which had a refused token, was not accepted.
-        sending.isSent = false
-        outgoing.on('socket', (socket) => {
-          const sent = () => {
-            sending.isSent = true
-          }
-          if (outgoing.reusedSocket) sent()
-          else socket.once(isPlain ? 'connect' : 'secureConnect', sent)
-        })
         const answer = (incoming: IncomingMessage) => {
-          sending.begun = incoming.statusCode
-          const read = (body: Buffer) => {
-            sending.begun = undefined
-            resolve({
-              request,
-              status: incoming.statusCode ?? 0,
-              headers: headersOf(incoming),
-              bodyAsText: body.toString(),
-            })
-          }
+          const { statusCode: status = 0 } = incoming
+          const read = (body: Buffer) =>
+            resolve({ request, status, headers: headersOf(incoming), bodyAsText: body.toString() })
           readBounded(incoming, { maxBytes: maxAnswerBytes, longer: 'cut' }).then(read, reject)
         }
         outgoing.on('response', answer)
@@ -263,11 +225,6 @@ function createSendingClient(): HttpClient {
   }
 }
 
-function targetOf(url: string) {
-  const { hostname, port, path } = urlToHttpOptions(new URL(url))
-  return { url, hostname, port, path }
-}
-
 function headersOf({ headers: given }: IncomingMessage) {
   const headers = createHttpHeaders()
   for (const name in given) headers.set(name, String(given[name]))
@@ -278,8 +235,8 @@ function headersOf({ headers: given }: IncomingMessage) {
 const maxShownPage = 200
 
 /**
- * What an answer means. Event Grid accepts with 200 and an empty body, a namespace with `{}`. Any other text is believed with Event Grid's
- * id of the request alone; a page and an error are not, for the login page of Entra has such an id too.
+ * What an answer means. Event Grid accepts with 200 and an empty body, a namespace with `{}`. A 200 with any other text counts only if it
+ * has Event Grid's request id. An HTML page or an error never counts: Entra's login page has such an id too.
  */
 export function readAnswer(
   { status, headers, bodyAsText }: PipelineResponse,
@@ -292,13 +249,14 @@ export function readAnswer(
   const said = readJson(body)
   const saysNothing = body === '' || (isRecord(said) && Object.keys(said).length === 0)
   const isPage = /^\s*</.test(body) || (body !== '' && /html/i.test(headers.get('content-type') ?? ''))
-  // Event Grid's form of an error.
   const isError = isRecord(said) && Object.hasOwn(said, 'error')
+  // Event Grid's form of an error. Others, such as Spring Boot, have a text there.
+  const isErrorOfAzure = isRecord(said) && isRecord(said.error)
   const isBelieved = saysNothing || (Boolean(id) && !isPage && !isError)
   if (status === 200 && isBelieved) return { kind: 'accepted', requestId }
   const message = status === 200 ? cut(clean(body), maxShownPage) : clean(messageIn(said) ?? body)
   const retryAfterMs = readRetryAfter((name) => headers.get(name), now)
-  const isForeign = isPage || (!id && !isError)
+  const isForeign = isPage || (!id && !isErrorOfAzure)
   return { kind: 'answered', status, message, requestId, retryAfterMs, isForeign }
 }
 

@@ -18,8 +18,10 @@ export interface HeldEventsOptions extends SettlerOptions {
   readonly onRoom: () => void
 }
 
-/** Event Grid's shortest lock; renewed in half of it where the length is not known, because ARM was not asked. */
+/** Event Grid's shortest lock, in seconds. */
 const minLockSeconds = 60
+/** Half of that lock, in ms. The metadata may ask for a longer lock than the event subscription has. */
+const renewalMs = (minLockSeconds * 1_000) / 2
 /** How often it is looked which locks have to be renewed: those that are due together share a request. */
 const sweepMs = 1_000
 
@@ -41,7 +43,7 @@ export function createHeldEvents(options: HeldEventsOptions) {
   const sweep = createAlarm({ clock, now: () => clock.elapsed(), ring: renewUntil })
   let size = 0
 
-  /** At the last whole second before half of the lock's time. */
+  /** At the last whole second before the renewal is due. */
   const sweepFor = ({ renewAt }: Held) => sweep.set(Math.floor(renewAt / sweepMs) * sweepMs)
 
   function renewUntil(time: number): void {
@@ -54,7 +56,7 @@ export function createHeldEvents(options: HeldEventsOptions) {
 
   async function renew(held: Held): Promise<void> {
     const began = clock.elapsed()
-    held.renewAt = began + lockMs / 2
+    held.renewAt = began + renewalMs
     const result = await settler.renew(held)
     if (result === 'done') {
       counts.lockRenewals++
@@ -80,7 +82,7 @@ export function createHeldEvents(options: HeldEventsOptions) {
   return {
     /** Gives the event as a delivery. To be called just before it is dispatched, for the time of its handler begins. */
     hold({ lockToken, deliveryCount, origin, bytes, value }: LockedEvent, receivedAt: number): Delivery {
-      const held: Held = { lockToken, origin, expiresAt: receivedAt + lockMs, renewAt: receivedAt + lockMs / 2 }
+      const held: Held = { lockToken, origin, expiresAt: receivedAt + lockMs, renewAt: receivedAt + renewalMs }
       counts.received++
       size++
       running.add(held)

@@ -1,6 +1,6 @@
 /** The HTTP calls of pull delivery: receive, settle and renew, each with a bound of time and of bytes. */
 import { createHttpHeaders, createPipelineRequest, isRestError, type PipelineResponse } from '@azure/core-rest-pipeline'
-import { type AnswerLimit, createSendOnce, openConnections, readBounded, readRetryAfter } from '../azure/http.ts'
+import { createSendOnce, openConnections, readBounded, readRetryAfter } from '../azure/http.ts'
 import { NoTokenError } from '../azure/refusals/entra-refusal.ts'
 import { certificateRemedy, silenceRemedy } from '../azure/refusals/remedies.ts'
 import type { RenewableCredential } from '../azure/token-keeper.ts'
@@ -38,8 +38,12 @@ export interface RequestFailure {
   /** What to do about it, where more is known than the status says. */
   readonly fix?: string | undefined
   readonly retryAfterMs?: number | undefined
+  /** The answer has no error code of Event Grid: a proxy or another server may have answered. */
+  readonly isForeign?: boolean
   /** Entra gave no token. */
   readonly noToken?: boolean
+  /** No later request can succeed either: Entra refuses the client, say. */
+  readonly refusal?: BindingError
 }
 
 export type ReceiveAnswer = { readonly events: readonly LockedEvent[] } | { readonly failure: RequestFailure }
@@ -82,14 +86,16 @@ export interface NamespaceClientOptions {
 
 interface NamespaceRequest {
   readonly query: Readonly<Record<string, string>>
+  /** Events that the answer may hold. @default 0 */
+  readonly maxEvents?: number
   /** JSON. */
   readonly body?: string
   readonly timeoutMs: number
   readonly signal: AbortSignal
 }
 
-/** Room for as many events of the largest size as one receive may bring, and what is around them. */
-const answerLimit: AnswerLimit = { maxBytes: (maxEventsPerReceive + 1) * 1_100_000, longer: 'fail' }
+/** An event of the largest size, and what is around it in an answer. An answer without events is shorter. */
+const maxEventBytes = 1_100_000
 const settleTimeoutMs = 20_000
 /** The longest pause that an answer may ask for. */
 const maxRetryAfterMs = 300_000
@@ -117,7 +123,7 @@ export function createNamespaceClient(options: NamespaceClientOptions): Namespac
   /** A text from outside: a proxy may answer with the headers that it got. */
   const shown = (text: string) => scrub(text, secrets)
 
-  async function send(operation: string, { query, body }: NamespaceRequest, signal: AbortSignal) {
+  async function send(operation: string, { query, maxEvents = 0, body }: NamespaceRequest, signal: AbortSignal) {
     const request = createPipelineRequest({
       url: `${base}:${operation}?${new URLSearchParams({ ...query, 'api-version': namespaceApiVersion })}`,
       method: 'POST',
@@ -131,7 +137,8 @@ export function createNamespaceClient(options: NamespaceClientOptions): Namespac
     }
     const response = await sendOnce(request)
     const stream = response.readableStreamBody
-    return { response, received: stream ? await readBounded(stream, answerLimit) : Buffer.alloc(0) }
+    const maxBytes = (maxEvents + 1) * maxEventBytes
+    return { response, received: stream ? await readBounded(stream, { maxBytes, longer: 'fail' }) : Buffer.alloc(0) }
   }
 
   async function post<Answer>(
@@ -156,12 +163,12 @@ export function createNamespaceClient(options: NamespaceClientOptions): Namespac
       const query = { maxEvents: String(maxEvents), maxWaitTime: String(maxWaitSeconds) }
       // Event Grid answers by then; a connection that broke in silence must not keep the receive for ever.
       const timeoutMs = (maxWaitSeconds + 10) * 1000
-      return post('receive', { query, timeoutMs, signal }, readReceived)
+      return post('receive', { query, maxEvents, timeoutMs, signal }, readReceived)
     },
     settle({ operation, lockTokens, delaySeconds = 0, signal }) {
       const query: Record<string, string> = delaySeconds > 0 ? { releaseDelayInSeconds: String(delaySeconds) } : {}
       const body = JSON.stringify({ lockTokens })
-      const read = (answer: Buffer) => readFailedTokens(answer, lockTokens)
+      const read = (answer: Buffer) => readFailedTokens(answer, lockTokens, shown)
       return post(operation, { query, body, timeoutMs: settleTimeoutMs, signal }, read)
     },
     close: connections.close,
@@ -198,6 +205,7 @@ export const unconfirmed = 'Unconfirmed'
 function readFailedTokens(
   bytes: Buffer,
   lockTokens: readonly string[],
+  shown: (text: string) => string,
 ): { readonly failed: ReadonlyMap<string, string> } | undefined {
   const parsed = readJson(bytes.toString())
   if (!isRecord(parsed)) return undefined
@@ -205,7 +213,7 @@ function readFailedTokens(
   const succeeded = new Set<unknown>(Array.isArray(succeededLockTokens) ? succeededLockTokens : [])
   const failed = new Map<string, string>()
   for (const { lockToken, error } of Array.isArray(failedLockTokens) ? failedLockTokens.filter(isRecord) : []) {
-    const code = isRecord(error) && typeof error.code === 'string' ? oneLine(error.code, 60) : 'unknown'
+    const code = isRecord(error) && typeof error.code === 'string' ? oneLine(shown(error.code), 60) : 'unknown'
     if (typeof lockToken === 'string') failed.set(lockToken, code)
   }
   if (!lockTokens.some((token) => succeeded.has(token) || failed.has(token))) return undefined
@@ -224,6 +232,7 @@ function readRefusal(
   return {
     status,
     reason: [`status ${status}`, shown(words)].filter(Boolean).join(': '),
+    isForeign: typeof error.code !== 'string',
     retryAfterMs: bounded(readRetryAfter((name) => headers.get(name), Date.now())),
   }
 }
@@ -236,7 +245,7 @@ function readError(error: unknown, namespaceEndpoint: string, shown: (text: stri
     const { message: reason, fix, retryAfterMs } = error
     return { reason, noToken: true, fix, retryAfterMs: bounded(retryAfterMs) }
   }
-  if (error instanceof BindingError) return { reason: error.message, noToken: true }
+  if (error instanceof BindingError) return { reason: error.message, noToken: true, refusal: error }
   const code = isRestError(error) ? error.code : undefined
   const fix = certificateRemedy(code, namespaceEndpoint) ?? silenceRemedy(code, namespaceEndpoint)
   const message = error instanceof Error ? shown(error.message) : 'unknown'
@@ -255,6 +264,12 @@ export async function probeReceive(client: NamespaceClient, signal: AbortSignal)
   return whatRefuses(answer)
 }
 
-/** What is in the way of a request whose form may be refused: 400 comes only once the credential and the names are judged. */
-export const whatRefuses = (answer: ReceiveAnswer | SettleAnswer): RequestFailure | undefined =>
-  'failure' in answer && answer.failure.status !== 400 ? answer.failure : undefined
+/**
+ * The failure that a probe shows; `undefined` where requests work. 400 of Event Grid means that they work: credential and names are
+ * checked first.
+ */
+export function whatRefuses(answer: ReceiveAnswer | SettleAnswer): RequestFailure | undefined {
+  if (!('failure' in answer)) return undefined
+  const { failure } = answer
+  return failure.status === 400 && !failure.isForeign ? undefined : failure
+}

@@ -1,9 +1,11 @@
 /** Pull delivery: asks for events as far as there is room, hands them to the application, and settles what was received before it ends. */
+import { AsyncResource } from 'node:async_hooks'
 import { explainNamespaceRefusal } from '../azure/refusals/namespace-refusal.ts'
 import type { RenewableCredential } from '../azure/token-keeper.ts'
 import type { Endpoints } from '../core/endpoints.ts'
 import { BindingError, type BindingErrorCode } from '../core/errors.ts'
 import { createQuietLog, type QuietLog } from '../core/logger.ts'
+import { outsideOfCaller } from '../core/telemetry.ts'
 import { Dispatcher, type DispatcherOptions } from '../dispatch/dispatcher.ts'
 import { processRoom } from '../dispatch/room.ts'
 import type { PullMetadata } from '../metadata/typed/metadata.ts'
@@ -68,6 +70,8 @@ export class Receiver {
   /** Resolves when nothing more is asked for and no receive is open. */
   readonly #lastAnswer = Promise.withResolvers<void>()
   readonly #onRoom = () => this.#pumpSoon()
+  /** Belongs to no request and no handler. A receive may begin in the context of either, which is not that of the events it brings. */
+  readonly #context = outsideOfCaller(() => new AsyncResource('EventGridReceiver'))
   #willPump = false
   #wasFull = false
   #maxEvents = firstMaxEvents
@@ -105,12 +109,15 @@ export class Receiver {
   }
 
   status() {
+    const { handling } = this.#dispatcher.status()
+    // With handlers that hang and hold all room nothing is received, as with handlers that hang in all calls.
+    const allHang = handling.allHang || (processRoom.isFull() && this.#dispatcher.allHang)
     return {
       /** Why nothing can be received now; `undefined` where the last receive succeeded. */
       failure: this.#failures.current(),
       everReceived: this.#everReceived,
       draining: this.#closing.signal.aborted,
-      handling: this.#dispatcher.status().handling,
+      handling: { ...handling, allHang },
       counts: structuredClone(this.#counts),
     }
   }
@@ -205,15 +212,18 @@ export class Receiver {
     const { clock, logger } = this.#options
     const receivedAt = clock.elapsed()
     this.#countReceive('200')
-    const cameAtOnce = receivedAt - askedAt < atOnceMs
-    this.#failures.succeeded({ brought: events.length > 0 || !cameAtOnce })
-    if (events.length === 0 && cameAtOnce) this.#failures.emptyAtOnce()
+    this.#failures.succeeded({ isEmptyAtOnce: events.length === 0 && receivedAt - askedAt < atOnceMs })
     this.#everReceived = true
     logger.debug('received', { events: events.length, askedFor: asked })
     this.#wasFull = events.length === asked
     if (events.length > 0) this.#maxEvents = decideMaxEvents(events.map(({ bytes }) => bytes.length))
-    // Each event is a delivery of its own, because each is settled by itself.
-    for (const event of events) this.#dispatcher.dispatch(this.#held.hold(event, receivedAt))
+    this.#context.runInAsyncScope(() => {
+      // Each event is a delivery of its own, because each is settled by itself, and has an asynchronous context of its own.
+      for (const event of events)
+        new AsyncResource('EventGridDelivery').runInAsyncScope(() =>
+          this.#dispatcher.dispatch(this.#held.hold(event, receivedAt)),
+        )
+    })
     this.#pump()
   }
 
@@ -247,8 +257,8 @@ const refusalCodes: ReadonlyMap<number, BindingErrorCode> = new Map([
  * Resolves unless the namespace refuses to let events be received: the credential is wrong, or topic or event subscription are missing.
  * Where the namespace does not answer, or fails, this resolves too: receiving tries again, and health tells.
  *
- * @throws BindingError CREDENTIALS_REJECTED or PERMISSION_DENIED at once; SCOPE_NOT_FOUND after `subscriptionTimeout`; the reason of
- *   `signal`
+ * @throws BindingError CREDENTIALS_REJECTED (also of Entra) or PERMISSION_DENIED at once; SCOPE_NOT_FOUND after `subscriptionTimeout`;
+ *   the reason of `signal`
  */
 export async function waitUntilReceivable(options: ReceiverOptions, signal: AbortSignal): Promise<void> {
   const { clock, pull, logger } = options
@@ -258,6 +268,7 @@ export async function waitUntilReceivable(options: ReceiverOptions, signal: Abor
     for (let attempt = 1; ; attempt++) {
       const failure = await probeReceive(client, signal)
       signal.throwIfAborted()
+      if (failure?.refusal) throw failure.refusal
       const code = refusalCodes.get(failure?.status ?? 0)
       if (!failure || code === undefined) return
       const { status, reason, retryAfterMs } = failure

@@ -92,17 +92,16 @@ export function createReceiveFailures(options: ReceiveFailuresOptions) {
     /** Why nothing can be received now, and for how long; `undefined` where the last receive succeeded. */
     current: () => last && { reason: last.reason, forMs: clock.elapsed() - last.since },
     isPausing: () => isPausing,
-    succeeded({ brought }: { readonly brought: boolean }): void {
-      if (brought) empties = 0
+    /** After an empty answer that came at once there is a pause, too: a server that does not wait must not be asked without end. */
+    succeeded({ isEmptyAtOnce }: { readonly isEmptyAtOnce: boolean }): void {
       if (failures > 0) logger.info('events are received again', { failures })
       failures = 0
       last = undefined
-    },
-    /** After an empty answer that came at once: a server that does not wait must not be asked without end. */
-    emptyAtOnce(): void {
-      if (isPausing) return
-      empties++
-      rest(backOff({ attempt: empties, baseMs: pace.baseMs, maxMs: maxEmptyPauseMs, random: 1 }))
+      if (!isEmptyAtOnce) empties = 0
+      else if (!isPausing) {
+        empties++
+        rest(backOff({ attempt: empties, baseMs: pace.baseMs, maxMs: maxEmptyPauseMs, random: 1 }))
+      }
     },
     failed(failure: RequestFailure): void {
       last = { ...failure, since: last?.since ?? clock.elapsed() }

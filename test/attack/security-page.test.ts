@@ -3,7 +3,7 @@ import { Project, SyntaxKind } from 'ts-morph'
 import { expect, it } from 'vitest'
 import { serverDefaults } from '../../src/listener/server.ts'
 import { metadataFields } from '../../src/metadata/fields/find-field.ts'
-import { publisherDefaults } from '../../src/publisher/publisher.ts'
+import { namespaceDefaults, publisherDefaults } from '../../src/publisher/publisher.ts'
 import { readPage, rowsOf, section, tables } from '../documents/page.ts'
 
 const root = resolve(import.meta.dirname, '../..')
@@ -40,7 +40,6 @@ const bounds = {
   'longest time that a delivery waits for room and a handler call together': seconds(
     constant('dispatch/room.ts', 'maxWaitMs'),
   ),
-  'all unfinished bodies without one, in a process': bytes(serverDefaults.maxUnprovenBytes),
   'body of a validation request': bytes(constant('listener/handshake.ts', 'maxValidationBytes')),
   'head of a request': bytes(serverDefaults.maxHeaderBytes),
   'time until the head is there': seconds(serverDefaults.headersTimeoutMs),
@@ -58,7 +57,9 @@ const bounds = {
   ),
   'pause between two log lines of one kind': seconds(constant('core/logger.ts', 'intervalMs')),
   'an event that is published': bytes(publisherDefaults.maxEventBytes),
-  'events of a request to the topic': count(publisherDefaults.maxRequestEvents),
+  'events of a request to the topic': [publisherDefaults, namespaceDefaults]
+    .map(({ maxRequestEvents }) => count(maxRequestEvents))
+    .join('; of a namespace topic '),
   'events in the publish queue': count(publisherDefaults.maxQueuedEvents),
   'bytes in the publish queue': bytes(publisherDefaults.maxQueuedBytes),
   'time of a `create`': seconds(publisherDefaults.publishTimeoutMs),
@@ -76,6 +77,7 @@ const bounds = {
   'a request to the HTTP API of `run`': bytes(constant('sidecar/host/api/bindings-api.ts', 'bodyLimit')),
   'all unfinished requests to it': bytes(constant('sidecar/host/api/api-server.ts', 'maxUnfinishedBytes')),
   'connections to each address of it': count(constant('sidecar/host/api/api-server.ts', 'maxConnections')),
+  'connections to `--metrics-port`': count(constant('sidecar/shared/health-and-metrics-server.ts', 'maxConnections')),
   'a message to the gRPC API of `run`': bytes(constant('sidecar/host/api/grpc-api.ts', 'maxMessageBytes')),
 }
 

@@ -29,31 +29,6 @@ it.each([
   expect(readFailure(answered(body), 0)).toMatchObject(said)
 })
 
-const wrapped = { code: 'ResourceOperationFailure', message: 'see details' }
-const inner = { code: 'Url validation', message: 'it failed', details: [{ target: 'a' }, { target: 3 }, null] }
-const wrappers = (count: number) =>
-  Array.from({ length: count }).reduce<object>((one) => ({ ...wrapped, details: [one] }), inner)
-
-it.each([
-  { name: 'a wrapper around it', error: wrappers(1), code: inner.code },
-  {
-    name: 'two wrappers around it',
-    error: { ...wrapped, code: 'DeploymentFailed', details: [{ ...wrapped, details: [inner] }] },
-    code: inner.code,
-  },
-  { name: 'a wrapper around nothing', error: { ...wrapped, details: [] }, code: wrapped.code },
-  { name: 'six wrappers around it', error: wrappers(6), code: inner.code },
-  ...['ResourceDeploymentFailure', 'DeploymentFailed', 'DeploymentOperationFailed'].map((name) => ({
-    ...{ name: `${name} around it`, error: { code: name, details: [inner] }, code: inner.code },
-  })),
-  { name: 'details of its own', error: { ...inner, code: 'Own' }, code: 'Own' },
-])('reads an error with $name', ({ error, code }) => {
-  const body = JSON.stringify({ error })
-  const expected = { code }
-  expect(readFailure(answered(body), 0)).toMatchObject(expected)
-  expect(readOperationFailure(body)).toMatchObject({ isOperation: true, ...expected })
-})
-
 it.each(['', '{}', '{"status":"Failed"}', '{"error":{}}'])('leaves an operation to the SDK that says %j', (body) => {
   expect(readOperationFailure(body)).toBeUndefined()
 })

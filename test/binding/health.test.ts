@@ -8,20 +8,34 @@ const minuteMs = 60_000
 type PushFacts = Parameters<typeof decideInputHealth>[0]
 type PullFacts = Parameters<typeof decidePullHealth>[0]
 
-const quiet = { recent: { total: 0, bad: 0 }, badInARow: 0, allHang: false }
+const none = { total: 0, bad: 0, badInARow: 0, quietMs: Number.POSITIVE_INFINITY }
+const quiet = { recent: none, allHang: false }
 const listener: PushFacts['listener'] = {
-  ...{ draining: false, answered: { 200: 1 }, strangers: {}, foreignAt: undefined, lastRefused: undefined },
-  ...{ recent: quiet.recent, handling: quiet },
+  ...{
+    draining: false,
+    answered: { 200: 1 },
+    strangers: {},
+    foreignAt: undefined,
+    acceptedAt: undefined,
+    lastRefused: undefined,
+  },
+  ...{ recent: none, crowded: none, handling: quiet },
 }
 const push: PushFacts = {
-  ...{ closed: false, listener, handlerAttached: true, manages: true, timesDeleted: 0, mayBeRouted: true },
+  ...{ closed: false, listener, handler: { current() {} }, manages: true, timesDeleted: 0, mayBeRouted: true },
   subscription: { state: 'provisioned', since: now - 10 * minuteMs },
 }
 const listens = (changes: Partial<PushFacts['listener']>): Partial<PushFacts> => ({
   listener: { ...listener, ...changes },
 })
 const refused = (status: number, lastAt: number) => listens({ lastRefused: { why: 'it is too large', status, lastAt } })
-const all = (total: number, bad = total) => ({ total, bad })
+const all = (total: number, bad = total) => ({ total, bad, badInARow: bad, quietMs: 0 })
+/** The last so many, of which none came in the last two minutes. */
+const ago = (badInARow: number, quietMs = 10 * minuteMs) => ({ ...none, badInARow, quietMs })
+/** An event subscription that delivers to another address. */
+const away = (problem: string, awaySince = now - 10 * minuteMs) =>
+  ({ state: 'provisioned', since: 1, problem, awaySince }) as const
+const gone = { current: undefined, isLost: true }
 
 interface Row<Facts> {
   readonly name: string
@@ -50,9 +64,19 @@ describe('push', () => {
     },
     {
       name: 'no handler is there',
-      facts: { handlerAttached: false },
+      facts: { handler: { current: undefined } },
       is: 'degraded',
       says: ['no application takes events'],
+    },
+    {
+      name: 'the handler has gone',
+      facts: { handler: gone },
+      ...{ is: 'handler', says: ['no application takes events'] },
+    },
+    {
+      name: 'the handler has gone while the listener drains',
+      facts: { handler: gone, ...listens({ draining: true }) },
+      ...{ is: 'degraded', says: ['is closing', 'no application takes events'], ready: false },
     },
     {
       name: 'the event subscription is pending',
@@ -68,6 +92,37 @@ describe('push', () => {
       name: 'somebody changed it',
       facts: { subscription: { state: 'provisioned', since: 1, problem: 'it has another filter' } },
       ...{ is: 'degraded', says: ['^it has another filter$'] },
+    },
+    {
+      name: 'somebody had it deliver elsewhere',
+      facts: {
+        subscription: away('it delivers to a hub'),
+      },
+      ...{ is: 'subscription', says: ['^it delivers to a hub$'] },
+    },
+    {
+      name: 'it names another address, and deliveries come all the same',
+      facts: {
+        subscription: away('it delivers to another host'),
+        ...listens({ acceptedAt: now - 10 * minuteMs }),
+      },
+      ...{ is: 'degraded', says: ['^it delivers to another host$'] },
+    },
+    {
+      name: 'it names another address, and no delivery has come since',
+      facts: {
+        subscription: away('it delivers to another host', now - 5 * minuteMs),
+        ...listens({ acceptedAt: now - 10 * minuteMs }),
+      },
+      ...{ is: 'subscription', says: ['^it delivers to another host$'] },
+    },
+    {
+      name: 'it names another address, and no delivery has come for an hour',
+      facts: {
+        subscription: away('it delivers to another host', 1),
+        ...listens({ acceptedAt: now - 60 * minuteMs }),
+      },
+      ...{ is: 'subscription', says: ['^it delivers to another host$'] },
     },
     { name: 'nobody is asked about it', facts: { subscription: { state: 'unmanaged' } }, is: 'healthy' },
     {
@@ -156,29 +211,47 @@ describe('push', () => {
       ...{ is: 'degraded', says: ['is closing', '5 of the 5'], ready: false },
     },
     {
+      name: 'the last ten deliveries were, nearly an hour ago',
+      facts: listens({ recent: ago(10, 60 * minuteMs - 1) }),
+      ...{ is: 'deliveries', says: ['^the last 10 deliveries were refused or put off$'] },
+    },
+    { name: 'the last ten were an hour ago', facts: listens({ recent: ago(10, 60 * minuteMs) }), is: 'healthy' },
+    { name: 'the last nine were', facts: listens({ recent: ago(9) }), is: 'healthy' },
+    {
+      name: 'half of six deliveries found no free handler call',
+      facts: listens({ crowded: all(6, 3) }),
+      ...{ is: 'degraded', says: ['^3 of the 6 deliveries .* found no free handler call .* maxConcurrency'] },
+    },
+    { name: 'less than half of seven found none', facts: listens({ crowded: all(7, 3) }), is: 'healthy' },
+    {
       name: 'each of five handler calls failed',
-      facts: listens({ handling: { ...quiet, recent: all(5), badInARow: 5 } }),
-      ...{ is: 'handler', says: ['failed each of the 5 events'] },
+      facts: listens({ handling: { ...quiet, recent: all(5) } }),
+      ...{ is: 'handler', says: ['failed the last 5 events'] },
     },
     {
       name: 'each of four calls failed',
-      facts: listens({ handling: { ...quiet, recent: all(4), badInARow: 4 } }),
+      facts: listens({ handling: { ...quiet, recent: all(4) } }),
       is: 'healthy',
     },
     {
       name: 'four of five calls failed',
-      facts: listens({ handling: { ...quiet, recent: all(5, 4), badInARow: 4 } }),
+      facts: listens({ handling: { ...quiet, recent: all(5, 4) } }),
       is: 'healthy',
     },
     {
       name: 'each call failed while the listener drains',
-      facts: listens({ handling: { ...quiet, recent: all(5), badInARow: 5 }, draining: true }),
-      ...{ is: 'degraded', says: ['is closing', 'failed each'], ready: false },
+      facts: listens({ handling: { ...quiet, recent: all(5) }, draining: true }),
+      ...{ is: 'degraded', says: ['is closing', 'failed the last 5'], ready: false },
     },
     {
       name: 'each handler call that there may be hangs, for long',
       facts: listens({ handling: { ...quiet, allHang: true } }),
       ...{ is: 'handler', says: ['^every handler call .* has run longer than handlerTimeout'] },
+    },
+    {
+      name: 'hanging calls keep deliveries out',
+      facts: listens({ handling: { ...quiet, allHang: true }, recent: all(5) }),
+      ...{ is: 'handler', says: ['^5 of the 5 deliveries', 'longer than handlerTimeout'] },
     },
     {
       name: 'each handler call hangs while the listener drains',
@@ -187,13 +260,13 @@ describe('push', () => {
     },
     {
       name: 'the last nine calls failed, long ago',
-      facts: listens({ handling: { ...quiet, recent: all(0), badInARow: 9 } }),
+      facts: listens({ handling: { ...quiet, recent: ago(9) } }),
       is: 'healthy',
     },
     {
       name: 'the last ten calls failed, long ago',
-      facts: listens({ handling: { ...quiet, recent: all(0), badInARow: 10 } }),
-      ...{ is: 'degraded', says: ['failed the last 10 events'] },
+      facts: listens({ handling: { ...quiet, recent: ago(10, 24 * 60 * minuteMs) } }),
+      ...{ is: 'handler', says: ['failed the last 10 events'] },
     },
   ])('$name: $is', ({ facts, ...expected }) => {
     const health = decideInputHealth({ ...push, ...facts }, now)
@@ -205,13 +278,13 @@ describe('push', () => {
     const health = decideInputHealth(
       {
         ...push,
-        ...listens({ recent: all(5), handling: { ...quiet, recent: all(5), badInARow: 5 } }),
+        ...listens({ recent: all(5), handling: { ...quiet, recent: all(5) } }),
         subscription: { state: 'missing', why: 'it was deleted' },
         timesDeleted: 2,
       },
       now,
     )
-    expectHealth(health, { is: 'subscription', says: ['it was deleted', '5 of the 5', 'failed each'] })
+    expectHealth(health, { is: 'subscription', says: ['it was deleted', '5 of the 5', 'failed the last 5'] })
     expect(health.eventSubscription).toEqual({ state: 'missing', timesDeleted: 2 })
   })
 })
@@ -224,7 +297,13 @@ describe('pull', () => {
     receiver: { ...receiver, ...changes },
   })
   const fails = (forMs: number) => ({ failure: { reason: '503', forMs } })
-  const pull: PullFacts = { closed: false, handlerAttached: true, subscription: undefined, timesDeleted: 0, receiver }
+  const pull: PullFacts = {
+    closed: false,
+    handler: { current() {} },
+    subscription: undefined,
+    timesDeleted: 0,
+    receiver,
+  }
 
   it.each<Row<PullFacts>>([
     { name: 'all is well', facts: {}, is: 'healthy' },
@@ -232,9 +311,24 @@ describe('pull', () => {
     { name: 'it drains', facts: receives({ draining: true }), is: 'degraded', says: ['receiver is closing'] },
     {
       name: 'no handler is there',
-      facts: { handlerAttached: false },
+      facts: { handler: { current: undefined } },
       is: 'degraded',
       says: ['no application takes events'],
+    },
+    {
+      name: 'the handler has gone',
+      facts: { handler: gone },
+      ...{ is: 'handler', says: ['no application takes events'] },
+    },
+    {
+      name: 'the handler has gone while it drains',
+      facts: { handler: gone, ...receives({ draining: true }) },
+      ...{ is: 'degraded', says: ['is closing', 'no application takes events'] },
+    },
+    {
+      name: 'the last ten handler calls failed, long ago',
+      facts: receives({ handling: { ...quiet, recent: ago(10, 24 * 60 * minuteMs) } }),
+      ...{ is: 'handler', says: ['failed the last 10 events'] },
     },
     { name: 'nothing was received yet', facts: receives({ everReceived: false }), is: 'healthy' },
     { name: 'receives fail for a minute', facts: receives(fails(60_000)), is: 'degraded', says: ['received: 503$'] },
@@ -288,19 +382,26 @@ describe('pull', () => {
       ...{ is: 'subscription', says: ['it was deleted'] },
     },
     {
+      name: 'somebody had it deliver elsewhere',
+      facts: {
+        subscription: away('it delivers to a hub'),
+      },
+      ...{ is: 'subscription', says: ['^it delivers to a hub$'] },
+    },
+    {
       name: 'it is missing while the receiver drains',
       facts: { subscription: { state: 'missing', why: 'it was deleted' }, ...receives({ draining: true }) },
       ...{ is: 'degraded', says: ['is closing', 'it was deleted'] },
     },
     {
       name: 'each of five handler calls failed',
-      facts: receives({ handling: { ...quiet, recent: all(5), badInARow: 5 } }),
-      ...{ is: 'handler', says: ['failed each of the 5 events'] },
+      facts: receives({ handling: { ...quiet, recent: all(5) } }),
+      ...{ is: 'handler', says: ['failed the last 5 events'] },
     },
     {
       name: 'each call failed while it drains',
-      facts: receives({ handling: { ...quiet, recent: all(5), badInARow: 5 }, draining: true }),
-      ...{ is: 'degraded', says: ['is closing', 'failed each'] },
+      facts: receives({ handling: { ...quiet, recent: all(5) }, draining: true }),
+      ...{ is: 'degraded', says: ['is closing', 'failed the last 5'] },
     },
     {
       name: 'each handler call that there may be hangs, for long',

@@ -104,7 +104,7 @@ it('answers 503 until a handler is there, so nothing is lost', async () => {
   const world = await openWorld()
   await world.init()
   world.binding.read(undefined)
-  expect(world.binding.health()).toMatchObject({ status: 'degraded', input: { status: 'degraded' } })
+  expect(world.binding.health()).toMatchObject({ status: 'unhealthy', input: { status: 'unhealthy' } })
   await world.binding.invoke('create', { order: 1 })
   await world.emulator.records.deliveries.waitFor(({ status }) => status === 503)
   const received = Promise.withResolvers<unknown>()
@@ -164,7 +164,7 @@ it('puts the event subscription right also where its token has expired before ou
   expect(world.subscription()?.properties.destination).toMatchObject({ ...before })
 })
 
-it('is degraded once ten deliveries in a row have failed, however fast, and however long ago, until one succeeds', async () => {
+it('is unhealthy once ten deliveries in a row have failed, however fast, and however long ago, until one succeeds', async () => {
   const { now } = Date
   let later = 0
   const spy = vi.spyOn(Date, 'now').mockImplementation(() => now() + later)
@@ -182,9 +182,9 @@ it('is degraded once ten deliveries in a row have failed, however fast, and howe
   await binding.invoke('create', { order: 2 })
   await eventually(() => expect(binding.health().input?.answered['500']).toBeGreaterThan(18))
   const reasons = [expect.stringMatching(/^the application failed the last \d+ events: look at its log/)]
-  expect(binding.health()).toMatchObject({ status: 'degraded', input: { reasons, ready: true } })
+  expect(binding.health()).toMatchObject({ status: 'unhealthy', input: { cause: 'handler', reasons, ready: true } })
   later = 24 * 60 * 60_000
-  expect(binding.health().status).toBe('degraded')
+  expect(binding.health().status).toBe('unhealthy')
   failures = 0
   await binding.invoke('create', { order: 3 })
   await eventually(() => expect(binding.health().status).toBe('healthy'))

@@ -54,17 +54,19 @@ describe('onError', () => {
 
   it('gets the event as it was delivered, whatever the handler made of its own', async () => {
     const told: unknown[] = []
-    const onEvent = ({ cloudEvent, data }: ReceivedEvent) => {
+    const onEvent = ({ cloudEvent, data, metadata }: ReceivedEvent) => {
       Object.assign(cloudEvent, { data: 'changed' })
+      Object.assign(metadata, { 'aeg-delivery-count': 'changed' })
       data.fill(0)
       throw new Error('no')
     }
     const { publish } = await open({
       onEvent,
-      onError: (_error, { cloudEvent, data }) => void told.push(cloudEvent.data, JSON.parse(String(data)).data),
+      onError: (_error, { cloudEvent, data, metadata }) =>
+        void told.push(cloudEvent.data, JSON.parse(String(data)).data, metadata['aeg-delivery-count']),
     })
     await publish({ a: 1 })
-    expect(told).toEqual([{ a: 1 }, { a: 1 }])
+    expect(told).toEqual([{ a: 1 }, { a: 1 }, '0'])
   })
 
   it('gets an error with the returned one as its cause, where a result is no success', async () => {

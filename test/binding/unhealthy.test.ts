@@ -1,5 +1,5 @@
 /** When health is unhealthy: no event comes, or none is handled. What works in part, or by former settings, is degraded. */
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import type { Fault } from '../../packages/emulator/src/index.ts'
 import type { Secret } from '../../src/core/secret.ts'
 import { Binding } from '../../src/index.ts'
@@ -13,7 +13,7 @@ const inputOf = ({ binding }: Pick<World, 'binding'>) => binding.health().input
 const reasonsOf = (world: Pick<World, 'binding'>) => inputOf(world)?.reasons.join('\n')
 
 /** Posts deliveries of our event subscription, with a credential where one is given. */
-async function deliver({ binding }: World, count: number, token?: Secret) {
+async function deliver({ binding }: Pick<World, 'binding'>, count: number, token?: Secret) {
   const headers = {
     'content-type': 'application/cloudevents+json',
     'aeg-subscription-name': 'ORDERS',
@@ -97,17 +97,41 @@ describe('deliveries', () => {
     expect(inputOf(world)).toMatchObject({ status: 'healthy', reasons: [] })
   })
 
-  it('are put off as no application takes them', async () => {
-    const world = await openWorld()
-    await world.init()
-    world.binding.read(undefined)
-    const { value } = credentialFrom(world.emulator.clientSecret, world.emulator.topic('orders').id)
-    await deliver(world, 5, value)
-    expect(inputOf(world)).toMatchObject({ status: 'unhealthy', cause: 'deliveries', ready: true })
+  it('are put off as there has been no application yet', async () => {
+    const { emulator } = await openWorld()
+    const binding = new Binding({ endpoints: emulator.endpoints })
+    onTestFinished(() => binding.close())
+    await binding.init({ ...fieldsFor(emulator), provisioning: 'none' })
+    binding.read(undefined)
+    expect(inputOf({ binding })).toMatchObject({ status: 'degraded', ready: true })
+    const { value } = credentialFrom(emulator.clientSecret, emulator.topic('orders').id)
+    await deliver({ binding }, 5, value)
+    expect(inputOf({ binding })).toMatchObject({ status: 'unhealthy', cause: 'deliveries', ready: true })
   })
 })
 
 describe('the handler', () => {
+  it('has gone, until there is one again', async () => {
+    const world = await openWorld()
+    await world.init()
+    world.binding.read(undefined)
+    world.binding.read(undefined)
+    expect(inputOf(world)).toMatchObject({ status: 'unhealthy', cause: 'handler', ready: true })
+    expect(reasonsOf(world)).toContain('no application takes events')
+    world.binding.read(() => {})
+    expect(inputOf(world)).toMatchObject({ status: 'healthy', reasons: [] })
+  })
+
+  it('of pull delivery has gone, until there is one again', async () => {
+    const { binding, byKey } = await openPull()
+    await binding.init(byKey)
+    await eventually(() => expect(inputOf({ binding })?.status).toBe('healthy'))
+    binding.read(undefined)
+    expect(inputOf({ binding })).toMatchObject({ status: 'unhealthy', cause: 'handler', ready: true })
+    binding.read(() => {})
+    expect(inputOf({ binding })?.status).toBe('healthy')
+  })
+
   it.each([
     { name: 'fails', fields: {}, hangs: false },
     { name: 'hangs', fields: { handlerTimeout: '100ms' }, hangs: true },
@@ -124,13 +148,13 @@ describe('the handler', () => {
     expect(inputOf(world)?.status).toBe('healthy')
     await deliver(world, 1, value)
     expect(inputOf(world)).toMatchObject({ status: 'unhealthy', cause: 'handler', ready: true })
-    expect(reasonsOf(world)).toContain('the application failed each of the 5 events of the last two minutes')
+    expect(reasonsOf(world)).toContain('the application failed the last 5 events')
     broken.isOn = false
     await world.binding.invoke('create', { order: 1 })
     await eventually(() => expect(inputOf(world)).toMatchObject({ status: 'healthy', reasons: [] }))
   })
 
-  const allHang = 'every handler call that maxConcurrency allows has run longer than handlerTimeout'
+  const allHang = 'every handler call that there is room for has run longer than handlerTimeout'
 
   it('hangs in all calls: no event is handled until a call ends, though few calls failed', async () => {
     const hold = Promise.withResolvers<void>()

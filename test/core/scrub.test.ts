@@ -162,3 +162,10 @@ it('shows one line of at most 1,000 characters, and leaves ordinary words alone'
   expect(scrub(`${'x '.repeat(9_990)}${secret.repeat(9)}`, [secret])).toHaveLength(1_001)
   expect(scrub('100 % of it; what? 3 < 4 & "so" \\o/', [secret])).toBe('100 % of it; what? 3 < 4 & "so" \\o/')
 })
+
+it.each([[['orders-2025', 'orders-2025-b']], [['orders-2025-b', 'orders-2025']]])(
+  'hides the whole of a secret that begins with another one: %j',
+  (secrets) => {
+    expect(hideSecrets('x orders-2025-b y', secrets)).toBe('x (redacted) y')
+  },
+)

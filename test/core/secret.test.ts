@@ -16,6 +16,14 @@ it.each([
   expect(shown).not.toContain('MARKED')
 })
 
+it('a secret of a second copy of the package is one', async () => {
+  const path = '../../src/core/secret.ts?second'
+  const copy = await import(path)
+  expect(copy.Secret).not.toBe(Secret)
+  expect(new copy.Secret('MARKED')).toBeInstanceOf(Secret)
+  for (const other of [undefined, null, 'MARKED', { reveal: () => 'MARKED' }]) expect(other).not.toBeInstanceOf(Secret)
+})
+
 it('a secret comes out where it is asked for', () => {
   expect(secret.reveal()).toBe('MARKED')
 })

@@ -47,7 +47,6 @@ const requests: readonly ApiRequest[] = [
   { method: 'GET', path: '/v1.0/healthz?appid=shop' },
   { method: 'GET', path: '/v1.0/healthz?appid=other' },
   { method: 'GET', path: '/v1.0/healthz/outbound' },
-  { method: 'PUT', path: '/v1.0/metadata/greeting', body: 'hello' },
 ]
 
 /** What a request is answered, and what reaches the topic. */

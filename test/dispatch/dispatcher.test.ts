@@ -191,11 +191,35 @@ describe('the status', () => {
     expect(allHang()).toBe(true)
     // The failures of the last two minutes say nothing any more.
     clock.advance(10 * 60_000)
-    expect(dispatcher.status().handling).toEqual({ recent: { total: 0, bad: 0 }, badInARow: 2, allHang: true })
+    expect(dispatcher.status().handling).toMatchObject({ recent: { total: 0, badInARow: 2 }, allHang: true })
     await calls[1]?.resolve()
     expect(allHang()).toBe(false)
     deliver(['c'])
     expect(allHang()).toBe(false)
+  })
+
+  it('counts handler calls, not what is known of earlier ones', async () => {
+    const { calls, deliver, clock, dispatcher } = openDispatcher()
+    const answers = deliver(['good', 'bad'])
+    await calls[0]?.resolve()
+    await calls[1]?.reject(new Error('down'))
+    clock.advance(120_000)
+    for (let redelivery = 0; redelivery < 5; redelivery++) {
+      answers.push(...deliver(['good', 'bad'], { redelivered: true }))
+      await calls.at(-1)?.reject(new Error('down'))
+    }
+    expect(calls).toHaveLength(7)
+    expect(dispatcher.status().handling).toMatchObject({ recent: { total: 5, bad: 5, badInARow: 6 } })
+  })
+
+  it('counts a call that hangs once, though redeliveries join the call', async () => {
+    const { calls, deliver, clock, dispatcher } = openDispatcher()
+    deliver(['hangs'])
+    clock.advance(10_000)
+    deliver(['hangs'], { redelivered: true })
+    clock.advance(25_000)
+    await calls[0]?.resolve()
+    expect(dispatcher.status().handling).toMatchObject({ recent: { total: 1, bad: 1, badInARow: 1 } })
   })
 })
 

@@ -215,6 +215,13 @@ it.each([
   ])
 })
 
+it('counts no event for the notice that the event subscription was deleted', async () => {
+  const telemetry = startTelemetry()
+  const { deliver } = await openListener()
+  expect((await deliver(cloudEventText('e1'), { 'aeg-event-type': 'SubscriptionDeletion' })).status).toBe(200)
+  expect(await telemetry.metric('messaging.client.consumed.messages')).toEqual([])
+})
+
 it('counts an event that waits for a free call in vain', async () => {
   const telemetry = startTelemetry()
   const { clock, now, advance, waits } = createManualClock()

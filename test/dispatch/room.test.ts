@@ -140,3 +140,12 @@ it('calls back once when a share gets smaller and the room is not full', () => {
   first.release()
   expect(callback).toHaveBeenCalledTimes(1)
 })
+
+it('gives no room again to a share that was given back', () => {
+  const { room } = openRoom()
+  const share = room.occupy(60)
+  share.release()
+  share.resize(50)
+  share.release()
+  expect(room.used()).toBe(0)
+})

@@ -62,8 +62,13 @@ it.each([
     const strange = selectors.filter((label) => !known.get(name)?.has(label))
     expect({ name, strange }).toEqual({ name, strange: [] })
   }
-  // Prometheus adds job and instance itself.
-  const labels = new Set(['job', 'instance', ...used.flatMap(([, name = '']) => [...(known.get(name) ?? [])])])
+  // Prometheus adds these itself.
+  const labels = new Set([
+    'namespace',
+    'job',
+    'instance',
+    ...used.flatMap(([, name = '']) => [...(known.get(name) ?? [])]),
+  ])
   expect(groupedBy(expr).filter((label) => !labels.has(label))).toEqual([])
 })
 

@@ -14,6 +14,10 @@ it('README.md is a page for one sitting', () => {
   expect(size).toBeLessThan(12_000)
 })
 
+it('CONTRIBUTING.md has at most 10 kB', () => {
+  expect(statSync(join(root, 'CONTRIBUTING.md')).size).toBeLessThanOrEqual(10_000)
+})
+
 it.each([
   { readme: 'README.md', title: 'Documents', listed: docs },
   { readme: 'packages/emulator/README.md', title: 'Pages', listed: docsOfPackages },

@@ -8,7 +8,7 @@ const addresses = process.platform === 'darwin' ? [] : ['127.0.0.9']
 it.each(['0.0.0.0', '::', 'localhost', ...addresses])(
   'does the main job at the addresses that it names when it listens on %s',
   async (host) => {
-    const emulator = await startEmulator({ host, topicPorts: { orders: 0 } })
+    const emulator = await startEmulator({ host })
     const handled: unknown[] = []
     const binding = new Binding({
       endpoints: emulator.endpoints,

@@ -11,8 +11,8 @@ import { inputFields, without } from '../support/open-world.ts'
 import { makeSocketFolder } from '../support/socket-folder.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
-/** The application: gets an event's data. What it throws makes Event Grid deliver again. */
-export type Handler = (data: unknown) => Promise<void> | void
+/** The application: gets an event's data and metadata. What it throws makes Event Grid deliver again. */
+export type Handler = (data: unknown, metadata: Readonly<Record<string, unknown>>) => Promise<void> | void
 
 /** What a door opens for. */
 export interface DoorWorld {
@@ -66,7 +66,7 @@ async function openLibrary(world: DoorWorld): Promise<Opened> {
   const binding = new Binding({
     endpoints: world.emulator.endpoints,
     logger: log,
-    onEvent: ({ cloudEvent }) => world.handle(cloudEvent.data),
+    onEvent: ({ cloudEvent, metadata }) => world.handle(cloudEvent.data, metadata),
   })
   onTestFinished(() => binding.close())
   await binding.init(fieldsOf(world))
@@ -108,7 +108,7 @@ async function acknowledgeAll(reading: ReadSession, handle: Handler): Promise<vo
     const event = await reading.next()
     const answer = async () => {
       try {
-        await handle(JSON.parse(event.data.toString()).data)
+        await handle(JSON.parse(event.data.toString()).data, event.metadata)
         reading.acknowledge(event)
       } catch (error) {
         reading.acknowledge(event, String(error))
@@ -127,9 +127,9 @@ async function openRun(world: DoorWorld): Promise<Opened> {
   folder.write('orders.yaml', componentYaml(emulator, { handshakePort, fields }))
   writeSecretStore(folder, emulator, ['orders'])
   const app = await openDaprApp()
-  app.answerWith(async ({ body }) => {
+  app.answerWith(async ({ body, headers }) => {
     try {
-      await handle(JSON.parse(body).data)
+      await handle(JSON.parse(body).data, headers)
       return 200
     } catch {
       return 500

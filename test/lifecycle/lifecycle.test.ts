@@ -81,6 +81,36 @@ describe.each(doors)('through $name', ({ open }) => {
     ])
   })
 
+  it('hands on the delivery attributes that the event subscription declares', async () => {
+    const received = Promise.withResolvers<Readonly<Record<string, unknown>>>()
+    const world = await openLifecycle((_data, metadata) => received.resolve(metadata))
+    // Nobody listens yet, so it gets no events.
+    const declared = world.emulator.addEventSubscription({
+      name: 'orders',
+      topic: 'orders',
+      properties: {
+        eventDeliverySchema: 'CloudEventSchemaV1_0',
+        destination: {
+          endpointType: 'WebHook',
+          properties: {
+            endpointUrl: 'https://orders.example.com/api/events',
+            deliveryAttributeMappings: [
+              { name: 'X-Correlation-Id', type: 'Static', properties: { value: 'blue' } },
+              { name: 'region', type: 'Dynamic', properties: { sourceField: 'data.region' } },
+            ],
+          },
+        },
+      },
+    })
+    await expect(declared).rejects.toThrow('gets no events')
+    const opened = await open(world)
+    await subscribed(world)
+    await opened.create({ region: 'west' })
+    const metadata = await received.promise
+    expect(metadata).toMatchObject({ 'x-correlation-id': 'blue', region: 'west', 'aeg-subscription-name': 'ORDERS' })
+    expect(metadata).not.toHaveProperty('x-eventgrid-binding-token')
+  })
+
   it('has an event delivered again whose handling fails', async () => {
     let tries = 0
     const world = await openLifecycle(() => {

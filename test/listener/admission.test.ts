@@ -63,13 +63,13 @@ describe('the head of a request decides', () => {
     ],
     [
       'a validation of the longest body, while it drains',
-      { ...validatesHere, ...long(65_536) },
+      { ...validatesHere, ...long(16_384) },
       { kind: 'read', as: 'validation' },
       { isDraining: true },
     ],
     [
       'a longer validation',
-      { ...validatesHere, ...long(65_537) },
+      { ...validatesHere, ...long(16_385) },
       { status: 413, logEvent: 'unreadable', unproven: true },
     ],
     [

@@ -1,6 +1,8 @@
 /** What a host does to the reply of a delivery must neither end its event nor keep a free call. */
 import type { FastifyInstance } from 'fastify'
 import { describe, expect, it } from 'vitest'
+import { createRoom } from '../../src/dispatch/room.ts'
+import { createManualClock } from '../support/manual-clock.ts'
 import { cloudEventText, openListener } from './open-listener.ts'
 
 const ids = Array.from({ length: 40 }, (_, index) => `event-${index}`)
@@ -67,4 +69,51 @@ it('answers 500 to a delivery whose log line fails, and handles the next', async
   expect((await deliver('no JSON')).status).toBe(500)
   expect((await deliver(cloudEventText('next'))).status).toBe(200)
   expect(events).toHaveLength(1)
+})
+
+it('answers 500 to a delivery that found no room and whose reply is broken, and handles the next', async () => {
+  const room = createRoom(1)
+  const taken = room.occupy(1)
+  const time = createManualClock()
+  const { deliver, events } = await openListener({
+    ...{ room, clock: time.clock, now: time.now },
+    fastify: (server) =>
+      server.addHook('onRequest', async ({ headers }, reply) => {
+        if (headers['x-broken'] !== undefined) reply.code = () => expect.fail('broken by the host')
+      }),
+  })
+  const waits = time.waits((ms) => ms === 3_000)
+  const broken = deliver(cloudEventText('broken'), { 'x-broken': 'yes' })
+  await waits
+  time.advance(3_000)
+  expect((await broken).status).toBe(500)
+  taken.release()
+  expect((await deliver(cloudEventText('next'))).status).toBe(200)
+  expect(events).toHaveLength(1)
+})
+
+it('puts deliveries off for a reason of ours while hanging handlers hold all room', async () => {
+  const room = createRoom(2_000)
+  const time = createManualClock()
+  const { deliver, listener } = await openListener({
+    ...{ room, clock: time.clock, now: time.now },
+    handler: () => new Promise<void>(() => {}),
+  })
+  const text = (id: string) => cloudEventText(id, { pad: 'x'.repeat(1_500) })
+  const putOff = async (id: string, count = 1) => {
+    const waits = time.waits((ms) => ms === 3_000)
+    const answers = Array.from({ length: count }, (_, index) => deliver(text(`${id}-${index}`)))
+    await waits
+    await expect.poll(room.waiting).toBe(count)
+    time.advance(3_000)
+    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(answers.map(() => 503))
+  }
+  const hangs = deliver(text('hangs'))
+  await expect.poll(() => listener.status().running).toBe(1)
+  await putOff('early')
+  expect(listener.status().recent).toMatchObject({ total: 1, bad: 0 })
+  time.advance(25_000)
+  expect((await hangs).status).toBe(503)
+  await putOff('late', 5)
+  expect(listener.status().recent).toMatchObject({ total: 7, bad: 5 })
 })

@@ -58,7 +58,7 @@ describe('a delivery under secret', () => {
     await expect.poll(() => listener.status()).toMatchObject(counts)
     const { strangers, answered } = listener.status()
     expect({ strangers, answered }).toEqual(counts)
-    expect(listener.status().recent).toEqual(recent)
+    expect(listener.status().recent).toMatchObject(recent)
   })
 
   it('takes any of several tokens, so that a secret can be rotated', async () => {

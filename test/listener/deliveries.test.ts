@@ -197,7 +197,7 @@ describe('the connection', () => {
     expect((await deliver(cloudEventText('1'))).status).toBe(200)
   })
 
-  it('that waits for leave to send the body gets it, once the head is fine', async () => {
+  it('that waits for leave to send the body gets it', async () => {
     const { raw, events } = await openListener()
     const text = cloudEventText('1')
     const answer = await raw(
@@ -222,13 +222,6 @@ describe('the connection', () => {
       /^HTTP\/1\.1 200 [\s\S]*allowed-origin: /,
     )
     expect(await old('POST /api/events HTTP/1.1\r\n\r\n')).toMatch(/^HTTP\/1\.1 401 /)
-  })
-
-  it('of HTTP/1.0 gets no interim answer, which that version does not know', async () => {
-    const { raw } = await openListener()
-    const text = cloudEventText('1')
-    const request = `${head(`expect: 100-continue\r\ncontent-length: ${text.length}`)}${text}`
-    expect(await raw(request.replace('HTTP/1.1', 'HTTP/1.0'))).toMatch(/^HTTP\/1\.1 200 OK\r\n/)
   })
 
   it.each([

@@ -185,13 +185,6 @@ describe('the server of a host', () => {
     expect((await deliver(cloudEventText('1'))).status).toBe(200)
   })
 
-  it('invites a body to a route of its own', async () => {
-    const { raw } = await openListener({ fastify: (server) => void server.post('/echo', (sent) => sent.body) })
-    const head = 'POST /echo HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\nconnection: close\r\n'
-    const answer = await raw(`${head}content-length: 2\r\nexpect: 100-continue\r\n\r\n{}`)
-    expect(answer).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 OK\r\n/)
-  })
-
   it('has hooks that see deliveries with the path that arrived, and plugins that get their end', async () => {
     const seen: string[] = []
     const { deliver, listener } = await openListener({
@@ -455,6 +448,35 @@ describe('the option fastify of Binding', () => {
     }
     await world.init()
     expect(world.binding.address()).toBeDefined()
+  })
+
+  it('leaves no timer behind where it fails, though its hook onClose fails too', async () => {
+    const time = createManualClock()
+    const opening = openListener({
+      ...{ clock: time.clock, now: time.now },
+      fastify(server) {
+        server.addHook('onClose', async () => fail('no database'))
+        fail('no plugin')
+      },
+    })
+    expect(await refusal(opening)).toMatchObject({ code: 'PLUGIN_FAILED' })
+    expect(time.pending()).toBe(0)
+  })
+
+  it('fails for a stranger: no delivery of ours is counted', async () => {
+    const { deliver, listener } = await openListener({
+      fastify: (server) =>
+        server.addHook('onRequest', async ({ headers }) => {
+          if (headers[deliveryTokenHeader] === undefined) fail('not from here')
+        }),
+    })
+    const stranger = { [deliveryTokenHeader]: undefined, 'aeg-subscription-name': 'OTHER' }
+    expect((await deliver(cloudEventText('1'), stranger)).status).toBe(500)
+    expect(listener.status()).toMatchObject({ answered: {}, strangers: { 500: 1 }, recent: { total: 0, bad: 0 } })
+    expect(listener.status().lastRefused).toBeUndefined()
+    const named = { [deliveryTokenHeader]: undefined }
+    expect((await deliver(cloudEventText('2'), named)).status).toBe(500)
+    expect(listener.status()).toMatchObject({ answered: { 500: 1 }, recent: { total: 1, bad: 1 } })
   })
 
   it.each(['onClose', 'preClose'] as const)('adds a hook %s that fails: close ends all the same', async (name) => {

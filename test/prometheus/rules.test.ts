@@ -30,7 +30,7 @@ type Series = Readonly<Record<string, string>>
 interface Row {
   readonly name: string
   readonly series: Series
-  /** The same of more replicas of the component, by the name of the instance. */
+  /** The same of more replicas of the component, by the name of the instance, or `namespace/instance`. */
   readonly replicas?: Readonly<Record<string, Series>>
   /** When the alerts are looked at, such as `6m`, and which fire then: the alert and its code, where it has one. No other does. */
   readonly fires: Readonly<Record<string, readonly string[]>>
@@ -55,12 +55,15 @@ const healthy: Series = {
   'strangers_total{status="401"}': '0+100x280',
   'health{side="input",status="degraded"}': '0x280',
   'health{side="input",status="unhealthy"}': '0x280',
+  'health{side="output",status="degraded"}': '0x280',
   ...Object.fromEntries(causes.map((cause) => [`input_unhealthy{cause="${cause}"}`, '0x280'])),
   'event_subscription{state="pending"}': '0x280',
   'event_subscription{state="failed"}': '0x280',
   event_subscription_deleted_total: '0x280',
   reads: '1x280',
   uninitialised: '0x280',
+  'inits_total{side="input",code="OK"}': '1x280',
+  'inits_total{side="input",code="INVALID_ARGUMENT"}': '0x280',
   config_last_reload_successful: '1x280',
 }
 
@@ -180,8 +183,8 @@ const rows: readonly Row[] = [
     [
       { cause: 'subscription', alert: 'EventGridNoSubscription', after: '6m15s' },
       { cause: 'deliveries', alert: 'EventGridDeliveriesNotTaken', after: '6m15s' },
-      { cause: 'handler', alert: 'EventGridNothingHandled', after: '5m45s' },
-      { cause: 'receive', alert: 'EventGridNothingReceived', after: '6m15s' },
+      { cause: 'handler', alert: 'EventGridNothingHandled', after: '6m15s' },
+      { cause: 'receive', alert: 'EventGridNothingReceived', after: '5m45s' },
       { cause: 'closed', alert: 'EventGridInputClosed', after: '6m15s' },
     ] as const
   ).map(
@@ -195,6 +198,17 @@ const rows: readonly Row[] = [
     name: 'the input is unhealthy at a single reading, for each cause',
     series: Object.fromEntries(causes.map((cause) => [`input_unhealthy{cause="${cause}"}`, '0x19 1 0x100'])),
     fires: { '5m': [], '5m15s': [], '6m': [], '7m': [] },
+  },
+  {
+    name: 'no event comes to a replica by another address of the event subscription, and others have them',
+    series: { 'input_unhealthy{cause="subscription"}': '1x250' },
+    replicas: { 'pod-2': ofEach({}, (value) => `${value}x250`) },
+    fires: { '5m': [], '30m': [] },
+  },
+  {
+    name: 'the application is gone for 45 s: it was restarted',
+    series: { 'input_unhealthy{cause="handler"}': '0x19 1x2 0x100' },
+    fires: { '5m30s': [], '5m45s': [], '6m': [] },
   },
   {
     name: 'the process is gone, and nothing comes back for an hour',
@@ -220,6 +234,22 @@ const rows: readonly Row[] = [
     series: ending(still),
     replicas: { 'pod-2': ofEach(still, (value) => `${value}x250`) },
     fires: { '6m': [], '7m': [], '20m': [], '60m': [] },
+  },
+  {
+    name: 'the process is gone, and staging has another of the same job and name',
+    series: ending(still),
+    replicas: { 'staging/pod': ofEach(still, (value) => `${value}x250`) },
+    fires: { '5m': [], '6m30s': ['EventGridComponentGone'] },
+  },
+  {
+    name: 'a process starts again and again, each time within a minute',
+    series: { ...ofEach(still, (value) => `${value}x200`), start_time_seconds: '0x19 300x3 360x3 420x150' },
+    fires: { '6m45s': [], '7m15s': ['EventGridRestarts'], '19m': ['EventGridRestarts'], '23m': [] },
+  },
+  {
+    name: 'the last request to the topic failed, and nothing is published since',
+    series: { ...still, 'health{side="output",status="degraded"}': '0x19 1x100' },
+    fires: { '14m': [], '16m': ['EventGridNotPublishing'], '29m': ['EventGridNotPublishing'] },
   },
   {
     name: 'a process starts again within a minute',
@@ -248,6 +278,24 @@ const rows: readonly Row[] = [
     name: 'daprd does not read, and deliveries come',
     series: { reads: '0x120', 'deliveries_total{status="503"}': '1x120' },
     fires: { '4m': [], '6m': ['EventGridNoReader'] },
+  },
+  {
+    name: 'daprd does not read, with pull delivery',
+    series: { reads: '0x120', pull_received_total: '0x120' },
+    fires: { '4m': [], '6m': ['EventGridNoReader'] },
+  },
+  {
+    name: 'the Init of one component failed, and daprd goes on without it',
+    series: {
+      'inits_total{side="input",code="OK"}': '0x280',
+      'inits_total{side="input",code="INVALID_ARGUMENT"}': '1x280',
+    },
+    fires: { '1m': [], '2m30s': ['EventGridInitFailed'], '29m': ['EventGridInitFailed'] },
+  },
+  {
+    name: 'a failed Init is followed by one that succeeds, or follows one',
+    series: { 'inits_total{side="input",code="INVALID_ARGUMENT"}': '1x280' },
+    fires: { '2m30s': [], '29m': [] },
   },
   {
     name: 'daprd has initialised nothing',
@@ -279,12 +327,14 @@ function gapOf(readings: number, changed: Series): Series {
 }
 
 /** The series of one instance, with the labels that Prometheus and the component add. */
-function inputSeries(instance: string, series: Series) {
+function inputSeries(replica: string, series: Series) {
+  const [instance, namespace] = replica.split('/').reverse()
+  const place = `job="binding",instance="${instance}"${namespace === undefined ? '' : `,namespace="${namespace}"`}`
   return Object.entries({ ...healthy, ...series }).map(([given, values]) => {
     const [, name, labels] = /^(\w+)(?:\{(.*)\})?$/.exec(given) ?? []
     const own = /^(uninitialised|config_)/.test(name ?? '') ? '' : ',component="orders"'
     return {
-      series: `eventgrid_binding_${name}{job="binding",instance="${instance}"${own}${labels ? `,${labels}` : ''}}`,
+      series: `eventgrid_binding_${name}{${place}${own}${labels ? `,${labels}` : ''}}`,
       values,
     }
   })
@@ -295,7 +345,6 @@ const ofProcess: readonly string[] = ['EventGridNotInitialised', 'EventGridReloa
 
 /** Alerts that name the process. */
 const byInstance: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  EventGridNoSubscription: { cause: 'subscription' },
   EventGridDeliveriesNotTaken: { cause: 'deliveries' },
   EventGridNothingHandled: { cause: 'handler' },
   EventGridNothingReceived: { cause: 'receive' },
@@ -303,6 +352,9 @@ const byInstance: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   EventGridSubscriptionNotProvisioned: {},
   EventGridComponentLeftOut: {},
   EventGridNoReader: {},
+  EventGridRestarts: {},
+  EventGridInitFailed: { side: 'input' },
+  EventGridNotPublishing: { side: 'output', status: 'degraded' },
   EventGridNotInitialised: {},
   EventGridReloadFailed: {},
 }
@@ -349,12 +401,14 @@ test('only lost events, and a side that does not work, page somebody', () => {
   const critical = rules.filter(({ labels }) => labels.severity === 'critical').map(({ alert }) => alert)
   expect(critical).toEqual([
     'EventGridComponentGone',
+    'EventGridRestarts',
     'EventGridNoSubscription',
     'EventGridDeliveriesNotTaken',
     'EventGridNothingHandled',
     'EventGridNothingReceived',
     'EventGridInputClosed',
     'EventGridNotInitialised',
+    'EventGridInitFailed',
     'EventGridDeliveriesRefused',
     'EventGridSubscriptionDeleted',
   ])

@@ -24,7 +24,7 @@ function ask(leftMs: number, answers: readonly EndpointAnswer[]) {
 const consent = { kind: 'consent', byWaiting: false } as const
 
 it.each<{ name: string; answers: readonly EndpointAnswer[] }>([
-  { name: 'silence', answers: [{ kind: 'silence', why: 'no answer in time', hasAnswered: false }] },
+  { name: 'silence', answers: [{ kind: 'silence', why: 'no answer in time' }] },
   { name: 'one consent', answers: [consent] },
 ])('$name at the end of the time is too little evidence for a write', async ({ answers }) => {
   await expect(ask(300, answers)).rejects.toMatchObject({ failure: { kind: 'deadline' } })

@@ -1,6 +1,7 @@
 import { connect, createServer } from 'node:net'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { createEndpointQuestion } from '../../src/provision/handshake.ts'
+import { createEndpointQuestion, firstAnswer } from '../../src/provision/handshake.ts'
+import { targetsOf } from '../../src/support/net/probe.ts'
 import { listen } from '../support/listen.ts'
 import { answer, openIngress, type Route } from '../support/public-ingress.ts'
 import { quickenTime } from '../support/quick-time.ts'
@@ -53,7 +54,7 @@ it.each(['HTTP/1.1 403 Forbidden', 'HTTP/1.1 407 Proxy Authentication Required',
     const asked = await useProxy(line)
     const input = inputMetadata({ subscriberEndpoint: 'https://orders.example.com/api/events' })
     const { ask } = createEndpointQuestion({ input, endpoints: {}, resourceManager: azure })
-    expect(await ask(signal)).toEqual({ kind: 'silence', why: 'ERR_PROXY_TUNNEL', hasAnswered: false })
+    expect(await ask(signal)).toEqual({ kind: 'silence', why: 'ERR_PROXY_TUNNEL' })
     expect(asked).toHaveLength(1)
   },
 )
@@ -131,4 +132,31 @@ it('a consent by a certificate of an authority that nobody trusts is no answer',
   const input = inputMetadata({ subscriberEndpoint: ingress.url })
   const { ask } = createEndpointQuestion({ input, endpoints: {}, resourceManager: azure })
   expect(await ask(signal)).toMatchObject({ kind: 'silence', why: expect.stringMatching(/CERT|VERIFY/) })
+})
+
+it('takes the answer of one address while another is silent, and ends the question to that one', async () => {
+  const ended: string[] = []
+  const silent = (target: string, one: AbortSignal) =>
+    new Promise<string>((_, reject) =>
+      one.addEventListener('abort', () => {
+        ended.push(target)
+        reject(one.reason)
+      }),
+    )
+  const ask = (target: string, one: AbortSignal) => (target === 'good' ? Promise.resolve('yes') : silent(target, one))
+  expect(await firstAnswer(['black hole', 'good'], signal, ask)).toBe('yes')
+  expect(ended).toEqual(['black hole'])
+})
+
+it('gives the error of the first address where none answers', async () => {
+  const ask = async (target: string) => Promise.reject(new Error(target))
+  await expect(firstAnswer(['one', 'other'], signal, ask)).rejects.toThrow('one')
+  await expect(firstAnswer([], signal, ask)).rejects.toThrow('no address')
+})
+
+it('waits for no look-up of a name once it is aborted', async () => {
+  const ending = new AbortController()
+  const looked = targetsOf(new URL('https://no-such-host.invalid'), ending.signal)
+  ending.abort(new Error('the end'))
+  await expect(looked).rejects.toThrow('the end')
 })

@@ -49,7 +49,6 @@ const resets: Partial<SubscriptionSettings> = {
 
 it.each<[name: string, there: SubscriptionProperties, wanted?: Partial<SubscriptionSettings>]>([
   ['what it created, with all defaults filled in', {}],
-  ['event types spelled All', { filter: { includedEventTypes: ['All'] } }, { includedEventTypes: resetToDefault }],
   ['an attribute name in other letter case', withAttributes({ ...ours, name: ours.name.toLowerCase() })],
   ["the operator's attributes beside ours", withAttributes(theirs, ours)],
   ["the operator's secret attribute that cannot be read", withAttributes(attribute('x', 'Hidden', true), ours)],
@@ -130,13 +129,6 @@ describe('writes', () => {
       because: 'other filter.subjectBeginsWith, filter.subjectEndsWith',
       properties: { filter: { subjectBeginsWith: '/a', subjectEndsWith: '.b' } },
       fields: subjects,
-    },
-    {
-      name: 'event types of which one is called All',
-      there: { filter: { includedEventTypes: ['All', 'a'] } },
-      wanted: { includedEventTypes: ['a'] },
-      because: 'other filter.includedEventTypes',
-      properties: { filter: { includedEventTypes: ['a'] } },
     },
     {
       name: 'an endpoint in the place of what is no URL',
@@ -361,7 +353,7 @@ it("writes no secret attribute of the operator's that cannot be read, and other 
 
 describe('whatever stands and whatever is asked for', () => {
   const setting = <T>(of: fc.Arbitrary<T>) => fc.option(fc.oneof(of, fc.constant(resetToDefault)), { nil: undefined })
-  const word = fc.constantFrom('a', 'b', 'All', '/c')
+  const word = fc.constantFrom('a', 'b', '/c')
   const filter = fc.record({
     operatorType: fc.constantFrom('StringIn', 'StringContains'),
     key: word,

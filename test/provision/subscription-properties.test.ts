@@ -12,34 +12,27 @@ describe('readSubscriptionProperties', () => {
     expect(readSubscriptionProperties(answer)).toEqual({ fault: 'it has no properties' })
   })
 
-  const blob = ['endpointType', 'properties.resourceId', 'properties.blobContainerName']
-  const identity = ['identity.type', 'identity.userAssignedIdentity']
-  const blobByIdentity = [...identity, ...blob.map((path) => `deadLetterDestination.${path}`)]
+  const below = (parent: string, paths: readonly string[]) => paths.map((path) => `${parent}.${path}`)
   const destination = [
     'endpointType',
-    ...['endpointUrl', 'endpointBaseUrl', 'resourceId', 'maxEventsPerBatch', 'preferredBatchSizeInKilobytes'],
-    ...['azureActiveDirectoryTenantId', 'azureActiveDirectoryApplicationIdOrUri'],
-    ...['name', 'type', 'properties.value', 'properties.isSecret', 'properties.sourceField'].map(
-      (path) => `deliveryAttributeMappings.0.${path}`,
-    ),
-  ].map((path, index) => (index === 0 ? path : `properties.${path}`))
-  const filter = ['operatorType', 'key'].map((name) => `0.${name}`)
-  const below = (parent: string, paths: readonly string[]) => paths.map((path) => `${parent}.${path}`)
+    ...below('properties', ['endpointUrl', 'endpointBaseUrl', 'resourceId']),
+    ...below('properties', ['azureActiveDirectoryTenantId', 'azureActiveDirectoryApplicationIdOrUri']),
+    ...below('properties.deliveryAttributeMappings.0', ['name', 'type']),
+    ...below('properties.deliveryAttributeMappings.0.properties', ['value', 'isSecret', 'sourceField']),
+  ]
   it.each([
-    ...['provisioningState', 'eventDeliverySchema', 'expirationTimeUtc', 'labels.0'],
+    'provisioningState',
     ...below('destination', destination),
-    ...below('deliveryWithResourceIdentity', [...identity, ...below('destination', destination)]),
-    ...below('filter', ['subjectBeginsWith', 'subjectEndsWith', 'includedEventTypes.0', 'isSubjectCaseSensitive']),
-    ...below('filter', ['enableAdvancedFilteringOnArrays', ...below('advancedFilters', filter)]),
-    ...below('retryPolicy', ['maxDeliveryAttempts', 'eventTimeToLiveInMinutes']),
-    ...below('deadLetterDestination', blob),
-    ...below('deadLetterWithResourceIdentity', blobByIdentity),
-    ...below('deliveryConfiguration', ['deliveryMode', 'queue.receiveLockDurationInSeconds', 'queue.maxDeliveryCount']),
-    ...below('deliveryConfiguration.queue', ['eventTimeToLive']),
-    ...below('deliveryConfiguration.queue.deadLetterDestinationWithResourceIdentity', blobByIdentity),
-    ...below('filtersConfiguration', ['includedEventTypes.0', ...below('filters', filter)]),
+    ...below('deliveryWithResourceIdentity', below('destination', destination)),
+    'filter.advancedFilters.0',
+    'retryPolicy',
+    ...below('deadLetterDestination', ['endpointType', 'properties']),
+    'deadLetterWithResourceIdentity.deadLetterDestination.endpointType',
+    'deliveryConfiguration.deliveryMode',
+    'deliveryConfiguration.queue.deadLetterDestinationWithResourceIdentity.deadLetterDestination.endpointType',
+    'filtersConfiguration.filters.0',
   ])('names the part that has another type than any event subscription: %s', (path) => {
-    const wrong = path.split('.').reduceRight<object>((part, name) => (name === '0' ? [part] : { [name]: part }), {})
+    const wrong = path.split('.').reduceRight<unknown>((part, name) => (name === '0' ? [part] : { [name]: part }), [])
     const fault = expect.stringMatching(`^properties\\.${path}: `)
     expect(readSubscriptionProperties({ properties: wrong })).toEqual({ fault })
   })

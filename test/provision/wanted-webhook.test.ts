@@ -89,7 +89,7 @@ describe('merge', () => {
     wanted.merge(there, { resets: 'apply' })
 
   it('writes nothing that Azure fills in', () => {
-    const filter = { includedEventTypes: ['All'], isSubjectCaseSensitive: true }
+    const filter = { includedEventTypes: [], isSubjectCaseSensitive: true }
     expect(merge(standing({ systemData: { createdBy: 'x' }, filter }))).toEqual({
       destination: {
         endpointType: 'WebHook',

@@ -164,16 +164,6 @@ it.each([
   expect(warnings.join()).toContain(away)
 })
 
-it('an endpoint that has answered and is silent now is not out of reach: nothing is written', async () => {
-  const site = await openSite()
-  await (await site.started()).close()
-  site.ingress.route(() => (site.ingress.asked.length > 1 ? () => {} : noBackend))
-  const refused = await refusal(site.binding().init({ ...changed, subscriptionTimeout: '20s' }))
-  expect(refused.code).toBe('HANDSHAKE_FAILED')
-  expect(site.ingress.asked.length).toBeGreaterThan(1)
-  expect([site.writes(), site.state()]).toEqual([['PUT'], 'Succeeded'])
-})
-
 it('a certificate that is not trusted here is no answer either, and NODE_EXTRA_CA_CERTS or endpoints.ca have it trusted', async () => {
   const site = await openSite()
   await (await site.started()).close()

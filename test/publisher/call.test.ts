@@ -45,6 +45,21 @@ it.each([{ maxRequestEvents: 3 }, { maxRequestBytes: 3 * JSON.stringify(event('c
   },
 )
 
+it('a request whose caller has gone holds nobody up: the next call is sent beside it', async () => {
+  const { topic, open, publisher } = await openHeldTopic()
+  const { signal, abort } = abortable()
+  const gone = refusal(publisher.publish(event('1'), { signal }))
+  await topic.arrived(1)
+  const waiting = publisher.publish(event('2'))
+  abort()
+  expect(await gone).toMatchObject({ code: 'ABORTED' })
+  await topic.arrived(2)
+  const later = publisher.publish(event('3'))
+  open()
+  await Promise.all([waiting, later])
+  expect(topic.requests.map(({ events }) => ids(events))).toEqual([['1'], ['2'], ['3']])
+})
+
 it('a call is settled once: an answer after its abort changes nothing', async () => {
   const gate = createGate()
   const { topic, publisher } = await openTopic(() => ({ hold: gate.hold }), { limits: { maxQueuedEvents: 1 } })

@@ -7,7 +7,7 @@ const answered = (status: number, foreign = false) => {
   const nothing = { message: '', requestId: undefined, retryAfterMs: undefined }
   return { kind: 'answered', status, isForeign: foreign, ...nothing } as const
 }
-const unreachable = (permanent: boolean) => ({ kind: 'unreachable', notSent: false, reason: '', permanent }) as const
+const unreachable = (permanent: boolean) => ({ kind: 'unreachable', reason: '', permanent }) as const
 const noToken = (permanent: boolean) =>
   ({ kind: 'no-token', reason: '', fix: undefined, permanent, retryAfterMs: undefined }) as const
 
@@ -25,7 +25,6 @@ describe('after a failure', () => {
     [answered(499), 'give up'],
     [answered(500), 'retry'],
     [answered(503, true), 'retry'],
-    [{ kind: 'unfinished', status: 400, reason: '' }, 'retry'],
     [unreachable(false), 'retry'],
     [unreachable(true), 'give up'],
     [noToken(false), 'retry'],

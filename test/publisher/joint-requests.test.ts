@@ -65,11 +65,29 @@ describe('calls that come together', () => {
     expect(outcomes.flatMap(({ status: how }, index) => (how === 'rejected' ? [index] : []))).toEqual([37])
     expect(await refusal(calls[37] ?? Promise.resolve())).toMatchObject({
       code,
-      details: { status, ids: ['bad'], published: [] },
+      details: { status, attempts: 1, ids: ['bad'], published: [] },
     })
     expect(topic.requests.length).toBeLessThan(20)
     expect(log.lines[0]).toMatchObject({ level: 'debug', fields: { calls: 63, events: 63, status } })
     expect(publisher.lastFailure()).toBeUndefined()
+  })
+
+  it('are not refused themselves where the time is over before the answer to a half', async () => {
+    const hold = new Promise(() => {})
+    const { topic, open } = await startHeldTopic((_, events) =>
+      events.length === 2 ? { status: 400, body: problem('BadRequest', 'one is bad') } : { hold },
+    )
+    const time = createManualClock()
+    const { publisher } = openPublisher(topic.endpoint, { clock: time.clock, limits: { attemptTimeoutMs: 100_000 } })
+    const first = publisher.publish(event('1'))
+    await topic.arrived(1)
+    const calls = ['2', '3'].map((id) => refusal(publisher.publish(event(id))))
+    open()
+    await first
+    await topic.arrived(4)
+    time.advance(60_000)
+    for (const call of calls)
+      expect(await call).toMatchObject({ code: 'PUBLISH_UNAVAILABLE', details: { attempts: 1 } })
   })
 
   it.each([401, 403, 404])('all fail on %s, without another request', async (status) => {
@@ -140,7 +158,13 @@ describe('the bounded queue', () => {
     const second = refusal(publisher.publish(event('2')))
     await topic.arrived(1)
     time.advance(60_000)
-    expect((await Promise.all([first, second])).map(({ code }) => code)).toEqual(Array(2).fill('PUBLISH_UNAVAILABLE'))
+    const code = 'PUBLISH_UNAVAILABLE'
+    expect(await first).toMatchObject({ code, details: { attempts: 1 }, what: expect.stringContaining('no answer in') })
+    expect(await second).toMatchObject({
+      code,
+      details: { attempts: 0 },
+      what: expect.stringContaining('nothing was sent'),
+    })
     open()
     await publisher.publish(event('3'))
     expect(ids(topic.events())).toEqual(['1', '3'])

@@ -88,6 +88,19 @@ describe('a signal', () => {
     expect(topic.requests).toHaveLength(0)
   })
 
+  it('that ends the wait: ABORTED, with the ids of what was published and of what may have been', async () => {
+    const hold = new Promise(() => {})
+    const { topic, publisher } = await openTopic(({ index }) => (index === 0 ? { status: 200 } : { hold }), {
+      limits: { maxRequestEvents: 2 },
+    })
+    const controller = new AbortController()
+    const events = ['1', '2', '3'].map((id) => event(id))
+    const failed = refusal(publisher.publish(events, { signal: controller.signal }))
+    await topic.arrived(2)
+    controller.abort()
+    expect(await failed).toMatchObject({ code: 'ABORTED', details: { published: ['1', '2'], ids: ['3'] } })
+  })
+
   it('is let go of by each call, however it ends', async () => {
     const { publisher } = await openTopic(({ index }) => ({ status: index === 0 ? 200 : 404 }))
     const { signal } = new AbortController()
@@ -131,7 +144,7 @@ describe('close', () => {
     time.advance(10_000)
     await closed
     expect(await Promise.all(calls)).toMatchObject([
-      { code: 'CLOSED', details: { ids: ['1'] } },
+      { code: 'CLOSED', fix: expect.stringContaining('may have accepted'), details: { ids: ['1'] } },
       { code: 'CLOSED', details: { ids: ['2'] } },
     ])
     const message = 'closed before all events were published'

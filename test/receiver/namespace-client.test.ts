@@ -2,7 +2,7 @@ import { expect, it, onTestFinished, vi } from 'vitest'
 import { createCredential } from '../../src/azure/credential.ts'
 import { Secret } from '../../src/core/secret.ts'
 import { azureEnvironments } from '../../src/metadata/fields/addresses.ts'
-import { createNamespaceClient, type NamespaceClientOptions } from '../../src/receiver/namespace-client.ts'
+import { createNamespaceClient, type NamespaceClientOptions, whatRefuses } from '../../src/receiver/namespace-client.ts'
 import { order } from '../support/open-pull.ts'
 import { traceparentOf } from '../support/telemetry.ts'
 import { brings, type NamespaceAnswer, scriptNamespace } from './scripted-namespace.ts'
@@ -61,6 +61,21 @@ it.each([
   const { receive } = await open({ body })
   const answer = await receive()
   expect('events' in answer && answer.events).toHaveLength(count)
+})
+
+it.each([
+  { name: 'a settlement', ask: (client: Awaited<ReturnType<typeof open>>) => client.settle(), megabytes: 1 },
+  {
+    name: 'a receive of seven events',
+    ask: (client: Awaited<ReturnType<typeof open>>) => client.receive(),
+    megabytes: 8,
+  },
+])('reads no answer to $name that is longer than what was asked for', async ({ ask, megabytes }) => {
+  const answered = async (bytes: number) => ask(await open({ status: 500, body: ' '.repeat(bytes) }))
+  expect(await answered(megabytes * 1_000_000)).toMatchObject({ failure: { status: 500 } })
+  const tooLong = await answered(megabytes * 1_200_000)
+  expect('failure' in tooLong && tooLong.failure).toMatchObject({ reason: expect.stringContaining('bytes') })
+  expect('failure' in tooLong && tooLong.failure.status).toBeUndefined()
 })
 
 const broker = '"brokerProperties":{"lockToken":"a","deliveryCount":1}'
@@ -136,15 +151,29 @@ it('asks as the data plane documents it, with the slashes of the endpoint left o
 })
 
 it.each([
-  { name: 'both', body: '{"error":{"code":"Forbidden","message":"no"}}', reason: 'status 403: Forbidden no' },
+  {
+    name: 'both',
+    body: '{"error":{"code":"Forbidden","message":"no"}}',
+    reason: 'status 403: Forbidden no',
+    isForeign: false,
+  },
   { name: 'a message', body: '{"error":{"code":7,"message":"no"}}', reason: 'status 403: no' },
   { name: 'no error', body: '{"code":"Forbidden"}', reason: 'status 403' },
   { name: 'an error that is a text', body: '{"error":"no"}', reason: 'status 403' },
   { name: 'a text', body: '"no"', reason: 'status 403' },
   { name: 'no JSON', body: '<html>', reason: 'status 403' },
-])('says why it is refused by $name', async ({ body, reason }) => {
+])('says why it is refused by $name', async ({ body, reason, isForeign = true }) => {
   const { receive } = await open({ status: 403, body })
-  expect(await receive()).toEqual({ failure: { status: 403, reason, retryAfterMs: undefined } })
+  expect(await receive()).toEqual({ failure: { status: 403, reason, isForeign, retryAfterMs: undefined } })
+})
+
+it.each([
+  { name: 'an error of Event Grid', body: '{"error":{"code":"ArgumentInvalid","message":"no"}}', refuses: false },
+  { name: 'a page', body: '<h1>Bad Request</h1>', refuses: true },
+  { name: 'no word', body: '', refuses: true },
+])('takes a 400 with $name for a right to receive, or not (refused: $refuses)', async ({ body, refuses }) => {
+  const { receive } = await open({ status: 400, body })
+  expect(whatRefuses(await receive()) !== undefined).toBe(refuses)
 })
 
 it.each([

@@ -1,9 +1,10 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { text as readText } from 'node:stream/consumers'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { type EventGridEmulator, ManualClock } from '../../packages/emulator/src/index.ts'
 import { Binding } from '../../src/index.ts'
 import { openPull, order } from '../support/open-pull.ts'
-import { bringsOnce, openSide, type Script, scriptNamespace, startNamespace } from './scripted-namespace.ts'
+import { bringsOnce, openSide, type Script, scriptNamespace, settles, startNamespace } from './scripted-namespace.ts'
 
 it('shows no key that an answer repeats', async () => {
   const { namespaceEndpoint, binding: options } = await startNamespace(({ headers: { authorization } }, response) =>
@@ -14,6 +15,36 @@ it('shows no key that an answer repeats', async () => {
   while (!log.text().includes('events cannot be received')) await new Promise((settle) => setImmediate(settle))
   expect(log.text()).toContain('no entry for SharedAccessKey (redacted)')
   expect(JSON.stringify([binding.health(), log.text()])).not.toContain(byKey.namespaceKey)
+})
+
+it('shows no key that the reason of a lost settlement repeats', async () => {
+  const { side, close, world, finish, log } = await holdEvent(({ operation, lockTokens, authorization }) =>
+    operation === 'acknowledge' ? settles(lockTokens, { one: authorization }) : null,
+  )
+  finish()
+  await expect.poll(() => side.health().pull?.failedSettlements).toBe(1)
+  await close()
+  expect(log.text()).toContain('could not be settled (acknowledge)')
+  expect(log.text()).not.toContain(world.properties.namespaceKey)
+})
+
+it('gives each event an asynchronous context of its own', async () => {
+  const store = new AsyncLocalStorage<string>()
+  const seen: unknown[] = []
+  const { emulator, binding, publish, byKey } = await openPull({
+    binding: {
+      onEvent({ cloudEvent }) {
+        seen.push(store.getStore())
+        store.enterWith(cloudEvent.id)
+      },
+    },
+  })
+  await publish(order('one'), order('two'))
+  await store.run('of who calls init', () => binding.init(byKey))
+  await emulator.settled()
+  await publish(order('three'))
+  await emulator.settled()
+  expect(seen).toEqual([undefined, undefined, undefined])
 })
 
 it('leaves no timer behind when it closes, though a handler failed in the same way again', async () => {
@@ -79,17 +110,17 @@ it('closes though an open receive gets no answer: it is awaited for a moment alo
 })
 
 /** A pull side that holds one event whose handler takes until `finish`. */
-async function holdEvent(settle?: Script) {
+async function holdEvent(settle?: Script, more: object = {}) {
   const world = await scriptNamespace(bringsOnce(['one'], settle))
   const { promise: open, resolve: finish } = Promise.withResolvers<void>()
   const onEvent = vi.fn(() => open)
-  const { side, close, advance } = await openSide(
-    { ...world.properties, handlerTimeout: '10m' },
+  const { side, close, advance, log } = await openSide(
+    { ...world.properties, handlerTimeout: '10m', ...more },
     world.endpoints,
     onEvent,
   )
   await expect.poll(() => onEvent.mock.calls).toHaveLength(1)
-  return { side, close, world, finish, advance }
+  return { side, close, world, finish, advance, log }
 }
 
 it('closes once its events are settled, though the renewal of a lock has no answer', async () => {
@@ -103,20 +134,26 @@ it('closes once its events are settled, though the renewal of a lock has no answ
   expect(world.requests.at(-1)?.operation).toBe('acknowledge')
 })
 
-it('renews the lock of an event at each half of it, as long as its handler runs and no longer', async () => {
-  const { side, close, world, finish, advance } = await holdEvent()
-  advance(28_000)
-  expect(world.of('renewLock')).toEqual([])
-  for (const count of [1, 2, 3]) {
-    advance(30_000)
-    await expect.poll(() => side.health().pull?.lockRenewals).toBe(count)
-  }
-  finish()
-  await expect.poll(() => world.requests.at(-1)?.operation).toBe('acknowledge')
-  advance(120_000)
-  await close()
-  expect(world.of('renewLock')).toHaveLength(3)
-})
+it.each([
+  { name: 'the shortest lock' },
+  { name: 'a longer one, which the event subscription need not have', lockDuration: '300s' },
+])(
+  'renews the lock every half minute, as long as the handler runs and no longer, with $name',
+  async ({ lockDuration }) => {
+    const { side, close, world, finish, advance } = await holdEvent(undefined, lockDuration ? { lockDuration } : {})
+    advance(28_000)
+    expect(world.of('renewLock')).toEqual([])
+    for (const count of [1, 2, 3]) {
+      advance(30_000)
+      await expect.poll(() => side.health().pull?.lockRenewals).toBe(count)
+    }
+    finish()
+    await expect.poll(() => world.requests.at(-1)?.operation).toBe('acknowledge')
+    advance(120_000)
+    await close()
+    expect(world.of('renewLock')).toHaveLength(3)
+  },
+)
 
 it('receives nothing without a handler, and begins once one is attached', async () => {
   const { emulator, binding, publish, byKey } = await openPull({ silent: true })

@@ -1,4 +1,4 @@
-import { SpanKind } from '@opentelemetry/api'
+import { context, ROOT_CONTEXT, SpanKind, trace } from '@opentelemetry/api'
 import { expect, it } from 'vitest'
 import { RejectEvent } from '../../src/index.ts'
 import type { ReceiveAnswer } from '../../src/receiver/namespace-client.ts'
@@ -15,7 +15,9 @@ it('makes receive, process and settle spans of pull delivery', async () => {
       },
     },
   })
-  await binding.init(byKey)
+  // A span that lasts no longer than the request that initialises the binding.
+  const request = trace.getTracer('host').startSpan('POST /init', { kind: SpanKind.SERVER })
+  await context.with(trace.setSpan(ROOT_CONTEXT, request), () => binding.init(byKey))
   const traceparent = traceparentOf('a')
   const origin = { traceId: 'a'.repeat(32), spanId: 'a'.repeat(16) }
   await publish(order('e1', { traceparent }), order('e2', { traceparent }))

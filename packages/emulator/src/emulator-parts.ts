@@ -2,6 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 import { isEveryAddress } from '../../../src/support/net/hosts.ts'
 import { createOperations } from './arm/call/operations.ts'
+import { createArmRequestLimits } from './arm/call/request-limits.ts'
 import { registerArmRoutes } from './arm/routes.ts'
 import { createProvisioning } from './arm/subscriptions/provisioning.ts'
 import { createBlobEndpoint } from './blobs/blob-endpoint.ts'
@@ -39,7 +40,7 @@ import { persistedOr } from './state/persisted-values.ts'
 import type { State } from './state/state.ts'
 import type { TestedEmulator } from './test-interface/operation.ts'
 import { isTestPath, registerTestRoutes, type TestRouteOptions } from './test-interface/test-routes.ts'
-import { type Acceptance, acceptEvents } from './topics/accept-events.ts'
+import { type Acceptance, acceptEvents, createTopicRates } from './topics/accept-events.ts'
 import { raisedEvents } from './topics/raise.ts'
 import { registerTopicRoutes } from './topics/topic-routes.ts'
 
@@ -52,7 +53,7 @@ export async function runEmulator(options: ResolvedOptions, state: State, emulat
   const { persisted } = state
   const made = persistedOr(persisted, 'identity', 'certificate authority', makeAuthority)
   const authority = createCertificateAuthority(made)
-  const addresses: Addresses = { https: '', http: '', topicPorts: {}, blobs: '' }
+  const addresses: Addresses = { https: '', http: '', blobs: '' }
   let { ingress } = options
   const parts = createParts(options, state, {
     ingress: (url) => ingress(url) ?? localUrls(url),
@@ -100,9 +101,6 @@ export async function runEmulator(options: ResolvedOptions, state: State, emulat
   const host = named.includes(':') ? `[${named}]` : named
   addresses.https = `https://${host}:${bound.port}`
   addresses.http = `http://${host}:${bound.httpPort}`
-  addresses.topicPorts = Object.fromEntries(
-    Object.entries(bound.topicPorts).map(([name, port]) => [name.toLowerCase(), `https://${host}:${port}`]),
-  )
   addresses.blobs = `${host}:${bound.blobPort}`
 
   const releaseClock = clock instanceof ManualClock ? clock.settleWith(engine.idle) : () => {}
@@ -143,14 +141,22 @@ export async function runEmulator(options: ResolvedOptions, state: State, emulat
     },
     /** Resolves when no operation, handshake or due delivery is under way. */
     idle: engine.idle,
-    /** Forgets events, queues, records and faults. What is under way of them ends without a trace. */
+    /** Forgets events, queues, records, faults and what throttling counted. What is under way of them ends without a trace. */
     forget() {
       parts.faults.clear()
+      parts.limits.clear()
+      parts.rates.clear()
       engine.forget()
       queues.forget()
       parts.trail.clear()
       parts.figures.clear()
       for (const ring of Object.values(parts.records)) ring.clear()
+    },
+    /** Resolves when no event is pending, at topics and in queues at one moment. Rejects with the signal's reason. */
+    async settled(signal?: AbortSignal): Promise<void> {
+      // A receiver may have published to a topic meanwhile.
+      do await Promise.all([engine.settled(signal), queues.settled(signal)])
+      while (parts.pending() > 0 && closing === undefined)
     },
     close: () => {
       closing ??= close()
@@ -167,7 +173,7 @@ function createParts(
   const { clock } = options
   const figures = createFigures(() => clock.now())
   const memory = createMemory(options.maxRecordBytes)
-  const trail = createEventTrail({ now: () => clock.now(), figures, memory, limit: options.pageEvents })
+  const trail = createEventTrail({ now: () => clock.now(), figures, memory })
   const shared = {
     clock,
     store,
@@ -175,6 +181,8 @@ function createParts(
     tokens: createTokenIssuer(clock, persisted),
     records: createRecords(memory),
     faults: createFaults(),
+    limits: createArmRequestLimits(clock, { refuse: options.throttling }),
+    rates: createTopicRates(clock),
     trail,
     baseUrl,
   }

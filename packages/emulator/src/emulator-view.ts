@@ -166,21 +166,21 @@ export class EmulatorView {
 
   /**
    * The events that were published or raised, oldest first, each with what became of it at every event subscription of its topic. The
-   * newest ones are kept, and longest those that wait or failed: the option `pageEvents` says how many. Throws a TypeError for an unknown
-   * option, and a RangeError for an unknown topic.
+   * newest ones are kept, and longest those that wait or failed: the option `maxRecordBytes` bounds all records. Throws a TypeError for an
+   * unknown option, and a RangeError for an unknown topic.
    */
   events(query: EventQuery = {}): PublishedEvents {
     checkOptions('the query of events', eventsQuery, query)
     return publishedEvents(this.#parts, query)
   }
 
-  /** The events that were given up, one by one, with their reason: also without a storage account. The latest 10,000 are kept. */
+  /** The events that were given up, one by one, with their reason: also without a storage account. */
   deadLetters(): readonly DeadLetter[] {
     return deadLettersOf(this.records)
   }
 
   /**
-   * The latest 10,000 requests, oldest first, as in {@link records}, with the secrets in their bodies masked too. @param query.route
+   * The latest requests, oldest first, as in {@link records}, with the secrets in their bodies masked too. @param query.route
    * @default all
    */
   requests(query: { readonly route?: RequestRoute | undefined } = {}): readonly RequestRecord[] {

@@ -65,7 +65,7 @@ export function tokenFailure(
         ? (exchange?.code ?? (isRestError(error) ? error.code : aadsts) ?? 'no answer')
         : `it answered ${exchange.status}${aadsts ? `, ${aadsts}` : ''}`
     const from = metadata.kind === 'host' ? "the host's credential" : whereFrom(exchange, authorityHost)
-    // Not as the fix: with one there is no other attempt.
+    // Part of the message, not of `fix`: an error with a `fix` is not tried again.
     const silent = silenceRemedy(why, authorityHost)
     const nowhere =
       metadata.kind === 'managedIdentity' && exchange?.status === undefined ? remedy(metadata, aadsts) : undefined
@@ -90,7 +90,8 @@ export function tokenFailure(
 /** The request that says why there is no token. */
 function tellingExchange(exchanges: readonly Exchange[], kind: CredentialMetadata['kind']): Exchange | undefined {
   if (kind !== 'default') return exchanges.at(-1)
-  // The chain asks many places, most of which are expected not to answer; one that broke off, or has trouble, would have.
+  // DefaultAzureCredential tries many sources, and most of them do not exist on this machine. The source that could have given a token is
+  // the one whose request timed out or broke off, or whose answer says that it is busy or still starting.
   return exchanges.findLast(({ status, code }) =>
     status === undefined
       ? code === undefined || code === 'ECONNRESET' || code === 'ETIMEDOUT'
@@ -116,7 +117,7 @@ function isUnavailable(
   kind: CredentialMetadata['kind'],
 ): boolean {
   if (aadsts !== undefined && passingCodes.has(aadsts)) return true
-  // A host's credential asks Entra out of our sight; MSAL's word for a connection that failed is all that is left of it.
+  // We do not see the requests of the host's own credential. MSAL's code `network_error` is the only sign of a failed connection.
   if (exchange === undefined && error instanceof Error && /\bnetwork_error\b/.test(error.message)) return true
   if (exchange === undefined) return isRestError(error) && (error.statusCode === undefined || error.statusCode >= 500)
   if (exchange.status === undefined) return true

@@ -159,7 +159,7 @@ const failures = {
       }
     },
   },
-  /** Another thing than a right at the scope is missing: a right at a linked resource, or a deny assignment forbids it. Azure names it. */
+  /** The client lacks a right at a linked resource, or a deny assignment forbids the change. Azure's message names the resource. */
   forbiddenElsewhere: {
     code: 'PERMISSION_DENIED',
     explain: (_failure, _context, said) => ({

@@ -73,7 +73,7 @@ const eventTopicFix =
   'leave topic out of the event (source, in the metadata of a call), or let it be the resource id of this topic; ' +
   'for a domain it is the name of the domain topic'
 
-/** With lines to paste. What the endpoint does not tell, `az` looks up by the name in it. */
+/** The remedies for a topic endpoint, with commands to paste. What the endpoint does not tell, the commands look up. */
 function remediesFor(topicEndpoint: string) {
   const url = new URL(topicEndpoint)
   const isNamespace = isNamespaceTopic(topicEndpoint)

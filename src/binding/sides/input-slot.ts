@@ -33,7 +33,7 @@ interface TakenOver {
 export type InputSlot = ReturnType<typeof createInputSlot>
 
 export function createInputSlot(shared: () => SideOptions, fastify: FastifyHook | undefined) {
-  const handler: { current: EventHandler | undefined } = { current: undefined }
+  const handler: { current: EventHandler | undefined; isLost: boolean } = { current: undefined, isLost: false }
   /** The side that is open, or was open last. */
   let current: OpenedInput | undefined
   /** Those that take nothing new, and whose handlers go on. */
@@ -43,15 +43,19 @@ export function createInputSlot(shared: () => SideOptions, fastify: FastifyHook 
   /** The metadata by which deliveries were accepted last. */
   let accepted: readonly PushMetadata[] = []
 
-  /** Until the side is open, or that of another update is, health says that there is no listener. */
+  /** Opens the former metadata again after a failed `replace`. Until a side is open, health says that there is no listener. */
   async function reopen(former: OpenedInput, takenOver: TakenOver, closing: AbortSignal): Promise<void> {
     if (!former.ending || closing.aborted) return
     const { logger } = shared()
+    let again: OpenedInput | undefined
     try {
-      const again = await make(former.metadata, takenOver)
+      again = await make(former.metadata, takenOver)
+      closing.throwIfAborted()
       await open(again, { subscription: 'background', signal: closing, closing }, former)
       logger.warn('the former input side runs again')
     } catch (error) {
+      again?.side.stop()
+      if (again) retire(again)
       current = former
       logger.error(`the former input side could not be opened again: ${messageOf(error)}`)
     }
@@ -100,12 +104,13 @@ export function createInputSlot(shared: () => SideOptions, fastify: FastifyHook 
     /** Whether a handler runs. Until it returns it may publish, also while its side opens or closes. */
     isHandling: () => [current, ...draining].some((one) => one?.side.isHandling()),
     read(next: EventHandler | undefined): void {
+      handler.isLost = next === undefined && (handler.isLost || handler.current !== undefined)
       handler.current = next
       current?.side.handlerChanged()
     },
     /**
-     * Opens an input side in the place of the one there is. What can fail without the port is done before that one stops. Where the new
-     * one can't be opened, the former metadata are opened again. A side with the same metadata goes on.
+     * Replaces the current input side. Everything that does not need the port is done before the current side stops. If the new side can't
+     * be opened, the former metadata are opened again. If the metadata are the same, the current side goes on.
      */
     async replace(metadata: ParsedMetadata, opening: Opening): Promise<void> {
       const former = current

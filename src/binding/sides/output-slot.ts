@@ -37,7 +37,7 @@ export function createOutputSlot(shared: () => SideOptions) {
 
   return {
     health(): SideHealth | undefined {
-      return isClosed ? { status: 'unhealthy', reasons: [closedAlone] } : current?.side.health()
+      return isClosed ? { status: 'unhealthy', reasons: [closedSide] } : current?.side.health()
     },
     /**
      * Opens an output side in the place of the one there is, which takes calls until `meanwhile` is done. Where that fails, the former
@@ -66,11 +66,14 @@ export function createOutputSlot(shared: () => SideOptions) {
     },
     /** @throws BindingError SIDE_NOT_CONFIGURED, CLOSED where the side was closed alone, and the others of `create` */
     async create(payload: unknown, call: InvokeOptions): Promise<InvokeAnswer> {
-      if (isClosed) throw new BindingError('CLOSED', { what: closedAlone, fix: 'call update to open it again' })
+      if (isClosed) {
+        const fix = 'call update to open it again, or after close() make a new Binding'
+        throw new BindingError('CLOSED', { what: closedSide, fix })
+      }
       if (!current) {
         throw new BindingError('SIDE_NOT_CONFIGURED', {
-          what: 'operation "create" needs the output side, which this component does not configure',
-          fix: 'set accessKey and topicEndpoint in its metadata',
+          what: 'operation "create" needs the output side, which is not configured or not open',
+          fix: 'set accessKey and topicEndpoint in its metadata, or open the side by update',
         })
       }
       const { ids, count, requestId } = await current.side.publish(payload, call)
@@ -87,4 +90,4 @@ export function createOutputSlot(shared: () => SideOptions) {
   }
 }
 
-const closedAlone = 'the output side was closed by close({ sides })'
+const closedSide = 'the output side is closed'

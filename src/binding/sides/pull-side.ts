@@ -76,12 +76,10 @@ export async function createPullSide(
     async start(subscription, signal, formerUpkeep) {
       former = formerUpkeep
       if (subscription === 'wait') {
-        const isPermitted = (await keeper?.bringUp('timeout', signal, formerUpkeep)) ?? false
+        await keeper?.bringUp('timeout', signal, formerUpkeep)
         const known = receiverOptions()
-        // Resource Manager has not told whether the event subscription exists, or never tells whether the key is right: the namespace is
-        // asked.
-        if (known && (!isPermitted || pull.namespaceKey))
-          await waitUntilReceivable(known, signal ?? new AbortController().signal)
+        // Resource Manager does not tell whether the key is right, or whether a role lets events be received: the namespace is asked.
+        if (known) await waitUntilReceivable(known, signal)
         receive()
         return
       }
@@ -96,7 +94,7 @@ export async function createPullSide(
     health: () =>
       decidePullHealth({
         closed,
-        handlerAttached: handler.current !== undefined,
+        handler,
         subscription: keeper?.state(),
         timesDeleted: keeper?.timesDeleted() ?? 0,
         receiver: receiver?.status(),

@@ -23,7 +23,7 @@ export interface PushOptions extends SideOptions, Pick<ListenerOptions, 'handler
 export async function createPushSide(input: PushMetadata, options: PushOptions): Promise<InputSide> {
   const { clock, wasReady = false, ...common } = options
   const { logger, handler, formers = [] } = common
-  const declared: { attributes: ReadonlySet<string> | undefined } = { attributes: undefined }
+  const declared: { attributes: readonly string[] | undefined } = { attributes: undefined }
   let connecting: Promise<SubscriptionControl> | undefined
   const connect = () => {
     connecting ??= import('../upkeep/subscription-control.ts').then(({ connectSubscription }) =>
@@ -67,6 +67,7 @@ export async function createPushSide(input: PushMetadata, options: PushOptions):
     declared,
     mayBeRouted,
     onForeignDelivery: () => keeper?.repair(),
+    onSubscriptionDeleted: () => keeper?.deleted(),
     subscriptionWrittenAt() {
       // What somebody else writes may change at any time: a token that fails then must not cost an event.
       const state = stateNow()
@@ -93,7 +94,7 @@ export async function createPushSide(input: PushMetadata, options: PushOptions):
       if (!keeper) return
       // What is wrong with endpoint or credential ends init, also where the event subscription comes up in the background.
       await connect()
-      if (subscription === 'wait') return void (await keeper.bringUp('timeout', signal, formerUpkeep))
+      if (subscription === 'wait') return keeper.bringUp('timeout', signal, formerUpkeep)
       // In the background only close ends the tries; the failure of each is logged by the upsert itself.
       keeper.bringUp('forever', undefined, formerUpkeep).catch(() => {})
     },
@@ -105,7 +106,7 @@ export async function createPushSide(input: PushMetadata, options: PushOptions):
         {
           closed,
           listener: listener.status(),
-          handlerAttached: handler.current !== undefined,
+          handler,
           manages: provisioning === 'manage',
           subscription: stateNow(),
           timesDeleted: keeper?.timesDeleted() ?? 0,

@@ -39,7 +39,7 @@ export function connectSubscription(
   options: SideOptions & {
     readonly input: PushMetadata
     /** Called at each read with the lower-case names of the delivery attributes that the event subscription declares. */
-    readonly onAttributes?: (names: ReadonlySet<string>) => void
+    readonly onAttributes?: (names: readonly string[]) => void
   },
 ): SubscriptionControl {
   const { input, endpoints, clock = systemClock, onAttributes } = options

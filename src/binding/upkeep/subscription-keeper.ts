@@ -1,10 +1,9 @@
 /** Keeps an event subscription as it should be: brings it about, polls it every 5 to 10 minutes, and corrects or only watches it. */
 import { readFailure } from '../../azure/read-failure.ts'
-import { codeOfFailure, isLasting } from '../../azure/refusals/resource-manager-refusal.ts'
+import { codeOfFailure, isLasting, mayPass } from '../../azure/refusals/resource-manager-refusal.ts'
 import { isBindingError, shownMessage } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { FailedAttempt } from '../../provision/attempts.ts'
-import { messageOf } from '../../support/process/error-code.ts'
 import { pause, type SteadyClock, systemClock } from '../../support/time/clock.ts'
 import type { SubscriptionControl } from './subscription-control.ts'
 import { createStateRecord } from './subscription-state.ts'
@@ -43,7 +42,8 @@ export function createSubscriptionKeeper(options: SubscriptionKeeperOptions) {
   /** Ends the pause before the next poll; `undefined` while the event subscription is read or written. */
   let wake: (() => void) | undefined
   let ended: Promise<void> | undefined
-  let repairedAt = Number.NEGATIVE_INFINITY
+  const repairs = { lastAt: Number.NEGATIVE_INFINITY }
+  const notices = { lastAt: Number.NEGATIVE_INFINITY }
   let wasPermitted = true
   let wasMissing = false
 
@@ -55,37 +55,34 @@ export function createSubscriptionKeeper(options: SubscriptionKeeperOptions) {
       await pause(clock, minPollMs * (1 + random()), AbortSignal.any([signal, waking.signal]))
       wake = undefined
       if (signal.aborted) return
-      try {
-        if (waking.signal.aborted || (await needsProvision())) await provision('timeout', signal)
-      } catch (error) {
-        if (signal.aborted) return
-        const done = manages ? 'corrected' : 'checked'
-        logger.error(`the event subscription could not be ${done}: ${messageOf(error)}`)
-      }
+      // Each failed attempt is logged. Only the end of the upkeep makes this reject.
+      if (waking.signal.aborted || (await needsProvision())) await provision('forever', signal).catch(() => {})
     }
   }
 
   /** Whether a repair may start now, which is logged with the reason. */
-  function mayRepair(why: string): boolean {
+  function mayRepair(why: string, times = repairs): boolean {
     const now = clock.elapsed()
-    if (now - repairedAt < minRepairMs) return false
-    repairedAt = now
+    if (now - times.lastAt < minRepairMs) return false
+    times.lastAt = now
     logger.warn(why)
     return true
   }
 
   async function provision(patience: 'timeout' | 'forever', signal: AbortSignal): Promise<void> {
     try {
-      const onAttempt = ({ error, isMissing }: FailedAttempt) =>
-        record.failed(shownMessage(error), { isMissing, passes: doesPass(error) })
+      const onAttempt = ({ error, isMissing }: FailedAttempt) => {
+        // Deleting a resource deletes its event subscriptions.
+        const isGone = isMissing || error.code === 'SCOPE_NOT_FOUND'
+        record.failed(shownMessage(error), { isMissing, isGone, passes: doesPass(error) })
+      }
       const { looked: onLook, answered: onAnswer, waits: onWait } = record
       const task = { patience, signal, onAttempt, onLook, onAnswer, onWait }
       const control = await connect()
       const outcome = await (manages ? control.upsert(task) : control.check(task))
       wasPermitted = outcome.action !== 'notPermitted'
-      if (outcome.action === 'created') record.foundMissing()
       record.provisioned('wroteAt' in outcome ? outcome.wroteAt : undefined)
-      if (outcome.action === 'found') record.found(outcome.problem)
+      if (outcome.action === 'found') record.found(outcome.problem, outcome)
     } catch (error) {
       if (!signal.aborted)
         record.failed(shownMessage(error), { isMissing: record.current().state === 'missing', passes: doesPass(error) })
@@ -94,8 +91,9 @@ export function createSubscriptionKeeper(options: SubscriptionKeeperOptions) {
   }
 
   /**
-   * Reads without writing. More is needed where the event subscription is missing, or what came before failed or was not permitted: then
-   * what differs may be our own change that is not done, or a state `Failed` that our own write has left.
+   * Reads the event subscription, and returns whether it has to be provisioned: where it is missing, where a change keeps events away, and
+   * where the last attempt failed or was not permitted. After a failure a difference may be our own unfinished change, or the
+   * state `Failed` that our own write has left.
    */
   async function needsProvision(): Promise<boolean> {
     try {
@@ -107,13 +105,13 @@ export function createSubscriptionKeeper(options: SubscriptionKeeperOptions) {
         if (!isBelieved) return false
         const then = manages ? 'creating it again' : 'waiting until somebody creates it'
         logger.warn(`the event subscription is missing; ${then}`)
-        record.foundMissing()
-        record.failed('it was deleted', { isMissing: !manages })
+        record.failed('it was deleted', { isMissing: !manages, isGone: true })
         return true
       }
       wasMissing = false
       if (record.current().state !== 'provisioned' || !wasPermitted) return true
-      record.found(finding.kind === 'changed' ? finding.problem : undefined)
+      if (finding.kind === 'changed') record.found(finding.problem, finding)
+      else record.found(undefined)
       if (finding.kind !== 'changed' || !manages) return false
       // What keeps events away is repaired, as after a delivery without credential. Other changes of somebody stay.
       if (finding.isDown) return mayRepair(`${finding.problem}; writing the event subscription again`)
@@ -122,6 +120,10 @@ export function createSubscriptionKeeper(options: SubscriptionKeeperOptions) {
     } catch (error) {
       const failure = readFailure(error, clock.now())
       if (codeOfFailure(failure) === 'SCOPE_NOT_FOUND') lostWithResource()
+      else if (!mayPass(failure) && wasPermitted)
+        record.unwatched(
+          isBindingError(error) ? error.message : `${codeOfFailure(failure)} (${failure.code ?? failure.kind})`,
+        )
       // Anything else says nothing about the event subscription. The next poll may.
       else logger.debug('the event subscription could not be read', { reason: failure.code ?? failure.kind })
     }
@@ -132,8 +134,7 @@ export function createSubscriptionKeeper(options: SubscriptionKeeperOptions) {
   function lostWithResource(): void {
     const why = 'the resource that it belongs to does not exist'
     if (record.current().state === 'provisioned') logger.warn(`the event subscription is missing: ${why}`)
-    record.foundMissing()
-    record.failed(why, { isMissing: !manages })
+    record.failed(why, { isMissing: !manages, isGone: true })
   }
 
   return {
@@ -145,17 +146,13 @@ export function createSubscriptionKeeper(options: SubscriptionKeeperOptions) {
      * To be called once. The event subscription is watched afterwards; with the patience `timeout` not where this rejects.
      *
      * @param formerUpkeep the end of the upkeep of the former side, which is awaited: else a write of it that is under way would be
-     *   overlooked. Must not reject. The next side is ready at once, since it goes on accepting the credential of the former side
-     * @returns false where the client may not read or write the event subscription: then nobody knows that it exists
+     *   overlooked. Must not reject
      */
-    bringUp(patience: 'timeout' | 'forever', signal?: AbortSignal, formerUpkeep?: Promise<void>): Promise<boolean> {
-      if (formerUpkeep) record.replacesFormer()
-      else record.startWaiting()
+    bringUp(patience: 'timeout' | 'forever', signal?: AbortSignal, formerUpkeep?: Promise<void>): Promise<void> {
       const either = signal ? AbortSignal.any([signal, closing.signal]) : closing.signal
       const up = (async () => {
         await formerUpkeep
         await provision(patience, either)
-        return wasPermitted
       })()
       // In the background somebody may correct the cause of a failure that does not pass by itself.
       const over: Promise<unknown> = patience === 'forever' ? up.catch(() => {}) : up
@@ -166,6 +163,11 @@ export function createSubscriptionKeeper(options: SubscriptionKeeperOptions) {
     repair(): void {
       const why = 'a delivery has no credential that is known here; reading the event subscription again'
       if (manages && wake && mayRepair(why)) wake()
+    },
+    /** The same after a notice of Event Grid that the event subscription was deleted. With `check` it is read again, too. */
+    deleted(): void {
+      const why = 'Event Grid says that the event subscription was deleted; reading it again'
+      if (wake && mayRepair(why, notices)) wake()
     },
     /** Ends the loop. Resolves when the last call to Azure has ended: a write that was sent is awaited, ten seconds at most. */
     async close(): Promise<void> {

@@ -13,10 +13,12 @@ export type SubscriptionState =
       readonly since: number
       /** What somebody changed since, or what differs from the metadata: a sentence without a secret. */
       readonly problem?: string
+      /** When it was first found to deliver to another endpoint or destination, in ms since 1970. Absent: it delivers here */
+      readonly awaySince?: number
     }
   /**
    * `delivers`: `false` where it was seen not to exist, or not to deliver: then no event comes. `unseen` where it was never read, for a
-   * reason that does not pass by itself: a wrong secret, a missing role.
+   * reason that does not pass by itself (a wrong secret, a missing role), or for ten minutes.
    */
   | { readonly state: 'failed'; readonly why: string; readonly delivers?: false | 'unseen' }
   /** It does not exist, and this binding does not create it: no event comes. */
@@ -36,6 +38,8 @@ interface StateRecordOptions {
 interface FailureKind {
   /** It does not exist, and is not created here. @default false */
   readonly isMissing?: boolean
+  /** It does not exist. @default isMissing */
+  readonly isGone?: boolean
   /** Waiting may help; else somebody has to correct the cause. @default true */
   readonly passes?: boolean
 }
@@ -52,22 +56,31 @@ export const subscriptionStates: readonly SubscriptionState['state'][] = [
 /** Longest time that deliveries wait for our credential in the event subscription, in ms. To add it takes some seconds. */
 const maxWaitMs = 30_000
 
-/** Longest time that they wait for the first look at it, in ms: what is not known then is no reason to wait. */
-const firstLookMs = 5_000
+/** How long an event subscription that was never read may be taken for one that delivers, in ms. */
+const maxUnseenMs = 10 * 60_000
 
 /** Remembers the state of the event subscription, and whether deliveries may be routed here. Logs what others change in it. */
 export function createStateRecord({ logger, clock, addsCredential, manages }: StateRecordOptions) {
   let state: SubscriptionState = { state: 'pending' }
-  let isReady = !addsCredential
-  /** It was read, and delivers without our credential. */
-  let lacksCredential = false
-  /** An attempt has failed, so that nobody waits for the first look any longer. */
-  let hasFailed = false
-  let startedAt = Number.POSITIVE_INFINITY
+  /** Once ready it stays so. */
+  let staysReady = !addsCredential
+  /** When a read first showed that it delivers without our credential. */
+  let lacksSince: number | undefined
   /** Whether it delivered when it was last read; `undefined` before that. */
   let delivers: boolean | undefined
+  let firstFailedAt: number | undefined
+  /** It was not there when it was last read, or was never read: a deletion is counted once, however many reads find it missing. */
+  let wasGone = true
   let timesDeleted = 0
   let carriesOursSince: number | undefined
+
+  /** A read found it missing. */
+  function foundMissing(): void {
+    if (!wasGone) timesDeleted++
+    wasGone = true
+    delivers = false
+  }
+
   return {
     current: () => state,
     /** How often it was found missing after it had been there. */
@@ -77,50 +90,39 @@ export function createStateRecord({ logger, clock, addsCredential, manages }: St
      * comes by its settings from before.
      */
     carriesOursSince: () => carriesOursSince,
-    /** A read found it missing. */
-    foundMissing(): void {
-      if (state.state === 'provisioned') timesDeleted++
-      delivers = false
-    },
     /**
-     * Whether deliveries may be routed here. Not once a read has shown that the event subscription delivers without our credential, as at
-     * the start of a rotation, and another replica answers for the endpoint: here they would be answered 503. Half a minute at most. What
-     * is not known is ready: five seconds after the start, or with the first failure. A first look that comes later still counts.
+     * Whether deliveries may be routed to this replica. False after a read has shown that the event subscription delivers without our
+     * credential, as at the start of a rotation, and while another replica answers for the endpoint: this replica would answer 503. It is
+     * false for half a minute at most. What is not known, as before the first read, is ready.
      */
-    isReady(): boolean {
-      const waitedMs = clock.elapsed() - startedAt
-      return isReady || (lacksCredential ? waitedMs >= maxWaitMs : hasFailed || waitedMs >= firstLookMs)
-    },
-    /** Deliveries by the present settings are taken, too: there is nothing to wait for. */
-    replacesFormer(): void {
-      isReady = true
-    },
-    startWaiting(): void {
-      startedAt = clock.elapsed()
-    },
+    isReady: (): boolean => staysReady || lacksSince === undefined || clock.elapsed() - lacksSince >= maxWaitMs,
     /** The event subscription was read. */
     looked(look: SubscriptionLook): void {
-      isReady ||= !look.lacksCredential
-      lacksCredential = look.lacksCredential
+      if (look.lacksCredential) lacksSince ??= clock.elapsed()
+      else staysReady = true
       delivers = look.delivers
+      if (!look.exists) foundMissing()
       if (!look.delivers || look.lacksCredential) carriesOursSince = undefined
       else carriesOursSince ??= clock.now()
     },
     /** The endpoint was asked: another replica answers for it, or nobody does. */
     answered(isServed: boolean): void {
-      isReady ||= !isServed
+      staysReady ||= !isServed
     },
     /** An upsert succeeded. `wroteAt` is absent where nothing had to be written. */
     provisioned(wroteAt: number | undefined): void {
-      isReady = true
+      staysReady = true
       delivers = true
+      wasGone = false
       state = { state: 'provisioned', since: wroteAt ?? clock.now() }
     },
-    failed(why: string, { isMissing = false, passes = true }: FailureKind = {}): void {
-      hasFailed = true
+    failed(why: string, { isMissing = false, isGone = isMissing, passes = true }: FailureKind = {}): void {
+      firstFailedAt ??= clock.elapsed()
+      const isOver = !passes || clock.elapsed() - firstFailedAt >= maxUnseenMs
+      if (isGone) foundMissing()
       if (isMissing) state = { state: 'missing', why }
       else if (delivers === false) state = { state: 'failed', why, delivers }
-      else if (delivers === undefined && !passes) state = { state: 'failed', why, delivers: 'unseen' }
+      else if (delivers === undefined && isOver) state = { state: 'failed', why, delivers: 'unseen' }
       else state = { state: 'failed', why }
     },
     /** A write waits for what `why` says, a sentence. */
@@ -129,19 +131,45 @@ export function createStateRecord({ logger, clock, addsCredential, manages }: St
       else if (state.state === 'failed') state = { ...state, why }
       else if (state.state === 'provisioned') state = { ...state, problem: why }
     },
-    /** A read found the event subscription, with or without a problem (a clause). */
-    found(clause: string | undefined): void {
-      delivers = true
-      const before = state.state === 'provisioned' ? state : { since: clock.now(), problem: undefined }
+    /** The client may not read it any more: a change of it, or its end, would not be seen. */
+    unwatched(why: string): void {
+      if (state.state !== 'provisioned') return
+      const problem = `the event subscription can't be read any more, so a change of it would not be seen: ${why}`
+      if (problem !== state.problem) logger.warn(problem)
+      state = { ...state, problem }
+    },
+    /**
+     * A read found the event subscription.
+     *
+     * @param clause what is wrong with it
+     * @param isDown Event Grid delivers nothing by it
+     * @param isAway Event Grid delivers elsewhere by it
+     */
+    found(clause: string | undefined, { isDown = false, isAway = false } = {}): void {
+      delivers = !isDown && !isAway
+      wasGone = false
+      const before = state.state === 'provisioned' ? state : undefined
       const [subject, then] = manages
-        ? ['somebody changed the event subscription', 'it is left unchanged until the next start']
+        ? [
+            'somebody changed the event subscription',
+            isAway
+              ? 'somebody may have moved it on purpose, so it is left so until the next start'
+              : 'only what keeps deliveries away is repaired, the rest at the next start',
+          ]
         : ['the event subscription differs from the metadata', 'provisioning is check, so it is left as it is']
       const problem = clause === undefined ? undefined : `${subject}: ${clause}`
-      if (problem !== undefined && problem !== before.problem) logger.warn(`${problem}; ${then}`)
-      if (problem === undefined && before.problem !== undefined) {
+      if (problem !== undefined && problem !== before?.problem) logger.warn(`${problem}; ${then}`)
+      if (problem === undefined && before?.problem !== undefined) {
         logger.info('the event subscription is as it was again')
       }
-      state = { state: 'provisioned', since: before.since, ...(problem !== undefined && { problem }) }
+      if (isDown && problem !== undefined) state = { state: 'failed', why: problem, delivers: false }
+      else
+        state = {
+          state: 'provisioned',
+          since: before?.since ?? clock.now(),
+          ...(problem !== undefined && { problem }),
+          ...(isAway && { awaySince: before?.awaySince ?? clock.now() }),
+        }
     },
   }
 }

@@ -7,6 +7,7 @@ import { isRecord, type UnknownRecord } from '../../support/text/json-text.ts'
 import { didYouMean } from '../../support/text/nearest-name.ts'
 import { quote } from '../../support/text/text.ts'
 import { metadataInvalid } from '../fields/faults.ts'
+import { findField } from '../fields/find-field.ts'
 import type { MetadataProperties } from '../typed/read-properties.ts'
 
 /** The types this component answers to, without regard to case: the specification's, and Dapr's name for it. */
@@ -129,6 +130,10 @@ function readParts(component: UnknownRecord, issues: MetadataIssue[]): Component
   const places = isRecord(component.places) ? component.places : {}
   if (type !== undefined) checkType('type', type, issues, placeIn(places, 'type'))
   checkVersion('version', version, issues, placeIn(places, 'version'))
+  for (const key of Object.keys(component)) {
+    if (findField(key))
+      issues.push({ field: key, rule: 'stands beside properties', fix: 'write the field within properties' })
+  }
   const usable = isRecord(properties) || Array.isArray(properties)
   if (!usable) issues.push({ field: 'properties', rule: 'must be a record or a list of { name, value }' })
   return { name: typeof name === 'string' ? name : undefined, properties: usable ? located(properties, places) : {} }

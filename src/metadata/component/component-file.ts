@@ -14,6 +14,7 @@ import { isRecord, type UnknownRecord } from '../../support/text/json-text.ts'
 import { nearestName } from '../../support/text/nearest-name.ts'
 import { quote } from '../../support/text/text.ts'
 import { everyFieldName, isPrintable } from '../fields/find-field.ts'
+import { maxEntries } from '../typed/read-properties.ts'
 import { type Fault, readEnvelope } from './component-definition.ts'
 
 /** A `secretKeyRef` of a component. */
@@ -52,7 +53,7 @@ export type ComponentFiles = ReadonlyMap<string, ComponentFile | Error>
 
 const limits = { maxLength: 262_144, maxDocuments: 1_000 }
 
-/** Reads a YAML text of components. Throws for no text: everything wrong is among the issues. */
+/** Reads a YAML text of components. An invalid text throws no error: all faults are in `issues`, and in the issues of each draft. */
 export function readComponentFile(text: string, file: string) {
   const { documents, fault } = readLocatedYaml(text, limits)
   const show = (place: YamlPlace): FilePlace => ({ file, ...place })
@@ -82,8 +83,6 @@ export function readComponentFile(text: string, file: string) {
     issues,
     /** Each document of another kind, and a file without any document; a mistake where a component was probably meant. */
     leftOut,
-    /** Why the text is no YAML, which is among the issues too. Components before the fault are still there. */
-    isBroken: fault !== undefined,
     /** The line of a place in this file with a caret under it, secret values masked and comments left out. */
     excerpt: (at: YamlPlace, maxWidth: number) => drawExcerpt(text, at, { documents, maxWidth, words, isShown }),
   }
@@ -147,6 +146,9 @@ function readSecretStore(auth: unknown, fault: Fault): string | undefined {
   return undefined
 }
 
+/** A key of letters alone. Any other may hold a value. */
+const isWord = (key: string) => /^[a-z]{1,40}$/i.test(key)
+
 const sourceKeys = ['value', 'secretKeyRef', 'envRef'] as const
 
 function readEntries(
@@ -156,7 +158,8 @@ function readEntries(
   fault: Fault,
 ): readonly ComponentEntry[] {
   const names = new Set<string>()
-  return list.flatMap((entry: unknown, index) => {
+  // One more than there may be, so that the rule about the number is told. Each place takes time, and a file may have 25,000 entries.
+  return list.slice(0, maxEntries + 1).flatMap((entry: unknown, index) => {
     const here = ['spec', 'metadata', index]
     if (!isRecord(entry) || typeof entry.name !== 'string' || entry.name === '') {
       fault(here, { rule: 'must be an entry with a name and a value' }, `spec.metadata[${index}]`)
@@ -180,14 +183,19 @@ function readSource(entry: UnknownRecord, store?: string): EntrySource | Pick<Me
   const odd = Object.keys(entry).find((key) => key !== 'name' && !sourceKeys.some((known) => known === key))
   if (odd !== undefined) {
     const fix = `an entry has name and one of ${sourceKeys.join(', ')}`
-    return { rule: `has the unknown key ${quote(odd)}`, fix }
+    // Without a space after its colon `value:KEY` is one key, with the secret in it.
+    const rule = isWord(odd)
+      ? `has the unknown key ${quote(odd)}`
+      : 'has a key with other characters than letters: write a space after each colon'
+    return { rule, fix }
   }
   if (given.length > 1) return { rule: `has ${given.join(' and ')}`, fix: 'keep one of them' }
   const { value = '', secretKeyRef, envRef } = entry
   if (given[0] === 'secretKeyRef') {
-    const { name, key = name } = isRecord(secretKeyRef) ? secretKeyRef : {}
-    if (typeof name === 'string' && name !== '' && typeof key === 'string')
-      return { kind: 'secretKeyRef', reference: { store, name, key } }
+    const { name, key } = isRecord(secretKeyRef) ? secretKeyRef : {}
+    // As for daprd an empty key is the name.
+    if (typeof name === 'string' && name !== '' && (typeof key === 'string' || key === undefined || key === null))
+      return { kind: 'secretKeyRef', reference: { store, name, key: key || name } }
     const fix = 'write secretKeyRef: { name: NAME, key: KEY }'
     return { rule: 'must have a secretKeyRef with a name and a key', fix }
   }
@@ -216,7 +224,7 @@ const shownPaths: readonly RegExp[] = [
 
 /** What an excerpt shows of a document: only what is known to be no secret. */
 function isShown({ path, isKey, text }: LocatedScalar, { value: document }: LocatedDocument): boolean {
-  if (isKey) return /^[a-z]{1,40}$/i.test(text)
+  if (isKey) return isWord(text)
   if (shownPaths.some((pattern) => pattern.test(path.join('.')))) return true
   const [spec, metadata, index, key] = path
   if (path.length !== 4 || spec !== 'spec' || metadata !== 'metadata' || key !== 'value') return false

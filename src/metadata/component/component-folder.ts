@@ -1,4 +1,4 @@
-/** Which files are read as components: each file that is named, and of a folder `.yaml`/`.yml`, not hidden, at most 1,000. */
+/** Which files are read as components: each file that is named, and of a folder `.yaml`/`.yml`, not hidden. */
 import { readdir, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { wholeFile } from '../../core/component.ts'
@@ -9,7 +9,6 @@ import { codeOf, messageOf } from '../../support/process/error-code.ts'
 /** YAML files: their paths, and their texts or why they can't be read. */
 export type FolderTexts = ReadonlyMap<string, string | Error>
 
-const maxFiles = 1_000
 const yamlName = /\.ya?ml$/i
 
 /** What was found at the paths. */
@@ -60,7 +59,6 @@ export function unreadablePath(path: string, error: unknown): MetadataIssue {
 /** The YAML files of a folder, neither hidden ones (of editors) nor those of folders in it, sorted by name. */
 async function filesOf(folder: string): Promise<readonly string[]> {
   const names = (await readdir(folder)).filter((name) => yamlName.test(name) && !name.startsWith('.')).sort()
-  if (names.length > maxFiles) throw new Error(`${folder} holds over ${maxFiles} YAML files`)
   return names.map((name) => join(folder, name))
 }
 

@@ -63,11 +63,16 @@ function resolve({ name, source }: ComponentEntry, isOurs: boolean, { env, secre
   }
 }
 
-/** The text of `envRef`. @throws BrokenRule where the environment has no such variable */
+/** Dapr's own settings, which Dapr hides from components. */
+export const isOfDapr = (name: string) => /^(DAPR_|APP_API_TOKEN$)/i.test(name)
+
+/** The text of `envRef`. @throws BrokenRule where the environment has no such variable, or where the variable is Dapr's own */
 export function resolveEnvRef(name: string, env: Environment): string {
-  const text = Object.hasOwn(env, name) ? env[name] : undefined
+  const isHidden = isOfDapr(name)
+  const text = Object.hasOwn(env, name) && !isHidden ? env[name] : undefined
   if (text !== undefined) return text
-  const rule = `is an envRef to ${JSON.stringify(name.slice(0, 200))}, which is not set in the environment`
+  const why = isHidden ? 'is a setting of Dapr, hidden from components' : 'is not set in the environment'
+  const rule = `is an envRef to ${JSON.stringify(name.slice(0, 200))}, which ${why}`
   throw new BrokenRule(rule, 'set the variable, or correct the reference', 'unresolvedReference')
 }
 

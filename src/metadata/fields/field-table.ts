@@ -124,7 +124,6 @@ export const fields = {
   eventDeliverySchema: withDefault({
     ...input,
     default: 'CloudEventSchemaV1_0',
-    resettable: true,
     choices: eventSchemas,
     otherChoices: ['default'],
     stricter: { pull: rules.onlyCloudEvents },
@@ -152,7 +151,7 @@ export const fields = {
     aliases: ['azureCloud'],
     choices: azureEnvironmentNames,
     otherChoices: otherEnvironmentNames,
-    about: 'The Azure cloud.',
+    about: 'The Azure cloud. `AzureCloud`, `AzurePublic`, `AzureChina` and `AzureUSGovernment` are taken too.',
     parse: parseAzureEnvironment,
   }),
   eventGridClientId: field({

@@ -20,8 +20,6 @@ export interface Facts {
   readonly secret?: boolean
   /** How its value may be printed. @default 'redacted' */
   readonly shown?: 'plain' | 'url' | 'redacted'
-  /** Whether the value `default` resets the setting of the event subscription to Event Grid's own default. @default false */
-  readonly resettable?: boolean
   /** Whether other fields are required or not by its value. @default false */
   readonly decides?: boolean
   /** The words that it takes, in any letter case; empty: any text that fits its format. */
@@ -83,7 +81,6 @@ export function setting<T, const F extends Omit<Facts, 'readers'>>(facts: F & Pa
 const ofSubscription = {
   readers: ['push', 'pull'],
   shown: 'plain',
-  resettable: true,
   otherwise: 'the setting in Azure',
 } as const
 

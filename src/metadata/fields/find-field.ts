@@ -33,7 +33,7 @@ export type FieldOf<Spelled extends FieldName | FieldAlias> = {
 }[FieldName]
 
 /** What every field has: its facts, with the defaults filled in. */
-type Told = 'aliases' | 'readers' | 'secret' | 'shown' | 'resettable' | 'decides' | 'choices' | 'type' | 'about'
+type Told = 'aliases' | 'readers' | 'secret' | 'shown' | 'decides' | 'choices' | 'type' | 'about'
 
 /** One metadata field. Parser, schema, docs/metadata.md, descriptor and redaction all read this table. */
 export interface MetadataField extends Required<Pick<Facts, Told>> {
@@ -84,7 +84,6 @@ function knownField(name: string, facts: Facts): KnownField {
     otherwise: undefined,
     secret: false,
     shown: 'redacted',
-    resettable: false,
     decides: false,
     stricter: {},
     example: undefined,

@@ -59,7 +59,7 @@ export const ofTokens: Need = (by, reader) =>
     ? { why: 'with deliveryAuthentication entra' }
     : undefined)
 
-/** A client id alone is how a managed identity is written for other components. */
+/** Also suggests `managedIdentity`: in other Dapr components a client id without a secret means a managed identity. */
 export const ofSecret: Need = (by, reader) => {
   const required = ofCredential(by, reader)
   if (!required || !by.has('clientId')) return required

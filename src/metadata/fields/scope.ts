@@ -18,8 +18,6 @@ export type Scope = { readonly id: string; readonly subscriptionId: string } & (
 
 export type NamespaceTopicId = Readonly<ReturnType<typeof parseNamespaceTopic>>
 
-const maxScopeLength = 2048
-
 /** No character that could end or change the path of a URL: the scope becomes part of a path, unencoded. */
 const segmentPattern = /^[\p{L}\p{N}\-._~!$&'()*+,;=:@]{1,260}$/u
 
@@ -33,7 +31,6 @@ const forms =
  * @throws BrokenRule
  */
 export function parseScope(text: string): Scope {
-  if (text.length > maxScopeLength) throw new BrokenRule(`must be at most ${maxScopeLength} characters long`)
   if (!text.startsWith('/')) throw new BrokenRule('must start with a slash', forms)
   const segments = text.replace(/\/$/, '').slice(1).split('/')
   for (const segment of segments) checkSegment(segment)

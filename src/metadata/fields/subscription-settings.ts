@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { isRecord, readJson } from '../../support/text/json-text.ts'
 import { didYouMean } from '../../support/text/nearest-name.ts'
+import { oneLine } from '../../support/text/text.ts'
 import { BrokenRule } from './faults.ts'
 import { setting } from './field.ts'
 import { beside } from './needs.ts'
@@ -77,7 +78,9 @@ const maxTextLength = 512
 const text = z.string().max(maxTextLength)
 const key = text.min(1)
 const values = <T extends z.ZodType>(item: T) => ({ values: z.array(item).min(1).max(maxValues) })
-const range = z.tuple([z.number(), z.number()]).refine(([low, high]) => low <= high)
+const range = z
+  .tuple([z.number(), z.number()])
+  .refine(([low, high]) => low <= high, 'must be [low, high] with low not above high')
 
 const operands = {
   NumberIn: () => values(z.number()),
@@ -142,24 +145,6 @@ function parseFilter(filter: unknown, at: number): AdvancedFilter {
   if (parsed.success) return parsed.data
   const [issue] = parsed.error.issues
   const path = issue?.path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`)).join('') ?? ''
-  throw new BrokenRule(`${place}${path} ${describe(issue)}`)
-}
-
-function describe(issue: z.core.$ZodIssue | undefined): string {
-  switch (issue?.code) {
-    case 'invalid_type':
-      return `must be of type ${issue.expected}`
-    case 'too_big':
-      return issue.origin === 'string'
-        ? `must be at most ${maxTextLength} characters long`
-        : `must hold at most ${issue.maximum} items`
-    case 'too_small':
-      return 'must not be empty'
-    case 'unrecognized_keys':
-      return `must not hold ${issue.keys.map((name) => JSON.stringify(name.slice(0, 64))).join(', ')} with this operator`
-    case 'custom':
-      return 'must be [low, high] with low not above high'
-    default:
-      return 'is not what this operator takes'
-  }
+  // zod repeats an unknown key as it is.
+  throw new BrokenRule(`${place}${path}: ${oneLine(issue?.message ?? '', 200)}`)
 }

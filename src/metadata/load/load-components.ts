@@ -1,6 +1,6 @@
 /** Public `loadComponents` and `parseComponents`: their options, and all faults thrown at once. */
 import type { Component } from '../../core/component.ts'
-import { checkLogger, type Logger, silentLogger } from '../../core/logger.ts'
+import { checkLogger, type Logger, silentLogger, unfailing } from '../../core/logger.ts'
 import { checkValues, mustBe, type OptionCheck } from '../../support/process/option-checks.ts'
 import { isRecord } from '../../support/text/json-text.ts'
 import { componentTypes } from '../component/component-definition.ts'
@@ -116,15 +116,16 @@ function componentsOf(
   options: CommonOptions,
   read?: PathsRead,
 ): readonly Component[] {
-  const { env = process.env, appId, namespace, types = componentTypes, logger = silentLogger } = options
+  const { env = process.env, appId, namespace, types = componentTypes } = options
+  const logger = unfailing(options.logger ?? silentLogger)
   const words = wordsFor(given)
   const loaded = loadFiles(files, { env, appId, namespace, types, given, words, forLibrary: true }, read)
   for (const mistake of loaded.mistakes) logger.warn(mistake)
   for (const note of loaded.notes) logger.debug(note)
-  const components = [...loaded.components.values()].map(({ component }) => component)
-  if (loaded.issues.length > 0) throw metadataInvalid('the component YAML is not valid', loaded.issues, { components })
   for (const [component, faults] of loaded.leftOut)
     logger.error(`left out, as it says ignoreErrors: ${faults}`, { component })
+  const components = [...loaded.components.values()].map(({ component }) => component)
+  if (loaded.issues.length > 0) throw metadataInvalid('the component YAML is not valid', loaded.issues, { components })
   return components
 }
 

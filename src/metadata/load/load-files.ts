@@ -70,7 +70,7 @@ export interface LoadedComponent {
   readonly component: Component
   /** Empty for another vendor's type, which is not ours to judge. */
   readonly metadata: ParsedMetadata
-  /** A hash of type, version and values: equal for components that are equal. */
+  /** A hash of type, version, file and values: equal for components that are equal and in the same file. */
   readonly fingerprint: string
 }
 
@@ -92,7 +92,10 @@ export interface LoadOptions
    * @default no excerpts
    */
   readonly excerptWidth?: number | undefined
-  /** May `init` get a port of 0, and a credential? Then fields that one replaces are required only beside another fault. @default false */
+  /**
+   * For the library: `handshakePort` may be 0, and the host may pass a credential to the binding. So missing credential fields are a fault
+   * only where the component has another fault as well. @default false
+   */
   readonly forLibrary?: boolean
 }
 
@@ -132,7 +135,7 @@ export function loadFiles(files: ComponentFiles, given: LoadOptions, read: Parti
       const { name, places, ignoreErrors } = component
       const owner = owners.get(name)
       if (owner === undefined) owners.set(name, places.name)
-      if (owner !== undefined) here.push(doubledName('component', name, owner, places.name))
+      if (owner !== undefined) here.push(doubledName('component', name, owner, places.name), ...own)
       else if (loaded) components.set(name, loaded)
       else if (ignoreErrors && own.length > 0) leftOut.set(name, inWords(own.toSorted(byPlace)))
       else here.push(...own)
@@ -238,9 +241,9 @@ function ofAnother(entries: readonly PropertyEntry[]): ReturnType<typeof readMet
   return { sides: new Set(sides.length > 0 ? sides : bothSides), metadata, issues: [] }
 }
 
-function fingerprintOf({ type, version, properties }: Component) {
+function fingerprintOf({ type, version, properties, places }: Component) {
   const texts = Object.entries(properties).map(
     ([key, value]) => [key, value instanceof Secret ? value.reveal() : value] as const,
   )
-  return hash('sha256', JSON.stringify([type, version, texts]))
+  return hash('sha256', JSON.stringify([type, version, places.type.file, texts]))
 }

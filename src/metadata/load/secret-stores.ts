@@ -5,7 +5,7 @@ import { readRegularFile, readRegularFileSync } from '../../support/files/regula
 import { messageOf } from '../../support/process/error-code.ts'
 import { isRecord, readJson } from '../../support/text/json-text.ts'
 import type { ComponentDraft } from '../component/component-file.ts'
-import type { Environment } from '../component/component-properties.ts'
+import { type Environment, isOfDapr, resolveEnvRef } from '../component/component-properties.ts'
 
 /**
  * Secrets to resolve `secretKeyRef` from, as Dapr's local file store has them: texts by name, or
@@ -37,10 +37,12 @@ export function readSecretStore(
   { issues, notes }: { readonly issues: MetadataIssue[]; readonly notes: string[] },
 ): Secrets | undefined {
   try {
-    // References are left out.
     const filled = new Map<string, string>()
-    for (const { name, source } of entries)
+    for (const { name, source } of entries) {
+      if (source.kind === 'secretKeyRef') throw new Error(`${name} must be a value or an envRef`)
       if (source.kind === 'value') filled.set(name.toLowerCase(), fill(String(source.value)))
+      if (source.kind === 'envRef') filled.set(name.toLowerCase(), fill(resolveEnvRef(source.variable, env)))
+    }
     const secrets = readers[type.toLowerCase()]?.(filled, env) ?? {}
     const isNested = Object.values(secrets).some((value) => typeof value === 'object')
     if (isNested && filled.get('multivalued') !== 'true')
@@ -85,6 +87,6 @@ function unreadable(file: string, cause: unknown): Error {
 
 /** The variables that begin with a prefix, by the rest of their name, without Dapr's own settings, which Dapr hides from components too. */
 function environmentSecrets(prefix: string, env: Environment): Secrets {
-  const names = Object.keys(env).filter((name) => name.startsWith(prefix) && !/^(DAPR_|APP_API_TOKEN$)/i.test(name))
+  const names = Object.keys(env).filter((name) => name.startsWith(prefix) && !isOfDapr(name))
   return Object.fromEntries(names.map((name) => [name.slice(prefix.length), env[name]]))
 }

@@ -1,10 +1,9 @@
-/** Where the secret of a reference comes from: what the caller gives, then the secret store that the component names, else the only one. */
+/** Where the secret of a reference comes from: what the caller gives, then the secret store that the component names. */
 
 import { type FilePlace, placeInWords } from '../../core/component.ts'
 import type { MetadataIssue } from '../../core/errors.ts'
 import { Secret } from '../../core/secret.ts'
 import { isRecord } from '../../support/text/json-text.ts'
-import { nearestName } from '../../support/text/nearest-name.ts'
 import { quote } from '../../support/text/text.ts'
 import {
   type ComponentDraft,
@@ -13,7 +12,7 @@ import {
   type SecretReference,
 } from '../component/component-file.ts'
 import type { Environment } from '../component/component-properties.ts'
-import { BrokenRule } from '../fields/faults.ts'
+import { BrokenRule, describeIssue } from '../fields/faults.ts'
 import { isStore, readSecretStore, type SecretStore, type Secrets } from './secret-stores.ts'
 
 type NamedSecret = Omit<SecretReference, 'store'>
@@ -60,35 +59,34 @@ export function createSecretSources(files: ComponentFiles, drafts: readonly Comp
   const notes: string[] = []
   if (given.kind === 'unreadable') issues.push(given.issue)
   const local = new Map<string, Secrets | undefined>()
-  for (const [name, store] of findStores(files, options, issues))
-    local.set(name, readSecretStore(store, options, { issues, notes }))
-  /** A store may be in one of these. */
-  const broken = [...files].flatMap(([file, read]) => (read instanceof Error || read.isBroken ? file : []))
+  for (const [name, store] of findStores(files, options, issues)) {
+    const faults: MetadataIssue[] = []
+    const secrets = readSecretStore(store, options, { issues: faults, notes })
+    if (store.ignoreErrors) notes.push(...faults.map(describeIssue))
+    else issues.push(...faults)
+    // A reference to a store that may be missing is a fault of its own.
+    local.set(name, secrets ?? (store.ignoreErrors ? {} : undefined))
+  }
   const names = [...new Set([...local.keys(), ...(given.kind === 'byStore' ? Object.keys(given.stores) : [])])]
   const contested = given.kind === 'byName' ? storesNamed(drafts, given.secrets) : []
   const isByStore = given.kind === 'byStore' || (given.kind === 'byName' && storesNamed(drafts).length > 1)
 
   function secretOf(reference: SecretReference): string | undefined {
-    const store = reference.store ?? (names.length === 1 && broken.length === 0 ? names[0] : undefined)
+    const { store } = reference
     if (given.kind === 'unreadable') return undefined
     const secrets = given.kind === 'byStore' ? ownOf(given.stores, store) : given.kind === 'byName' ? given.secrets : {}
     const own = given.kind === 'function' ? given.ask(reference) : findSecret(secrets, reference)
-    if (own !== undefined && reference.store !== undefined && contested.length > 1)
-      throw notByStore(reference, contested)
+    if (own !== undefined && store !== undefined && contested.length > 1) throw notByStore(reference, contested)
     if (own !== undefined) return own
     const isLocal = store !== undefined && local.has(store)
     const stored = isLocal ? local.get(store) : {}
     if (!stored) return undefined
     const text = findSecret(stored, reference)
     if (text !== undefined) return text
-    if (given.kind === 'function' && !isLocal && broken.length === 0) throw unanswered(reference)
-    const trouble = [
-      !isLocal && broken.length > 0 ? `mend ${broken.join(', ')} first, where a secret store may be; or ` : '',
-      troubleWith(store, names, given),
-    ].join('')
+    if (given.kind === 'function' && !isLocal) throw unanswered(reference)
     const shape = shapeOf(reference)
     const advice = words.secret(isByStore && store !== undefined ? byStoreShape(store, shape) : shape)
-    throw missingSecret(reference, [secrets, stored], trouble + advice)
+    throw missingSecret(reference, troubleWith(store, names, given) + advice)
   }
 
   return { issues, notes, secretOf }
@@ -103,8 +101,8 @@ export function referencesOf(drafts: readonly ComponentDraft[]): readonly Secret
 }
 
 /**
- * The stores that references name; with `secrets` those whose references lead into these. With two of them it is not known whose secret
- * a record by name holds.
+ * The secret stores that references name; with `secrets` only the stores whose references find a value there. With two stores a record of
+ * secrets by name is ambiguous: it does not say which store a secret is from.
  */
 function storesNamed(drafts: readonly ComponentDraft[], secrets?: Secrets): readonly string[] {
   const leading = referencesOf(drafts).filter((one) => !secrets || findSecret(secrets, one) !== undefined)
@@ -118,7 +116,7 @@ function notByStore(reference: SecretReference, stores: readonly string[]): Brok
   return new BrokenRule(rule, fix, 'unresolvedReference')
 }
 
-/** Nothing is known of what the caller's function asks but the store's name. */
+/** The error where the function `secrets` gave nothing. Only the name of the store is known, not what the function asks. */
 function unanswered(reference: SecretReference): BrokenRule {
   const store = reference.store === undefined ? undefined : `the secret store ${quote(reference.store)}`
   const rule = `is a secretKeyRef to ${quoteReference(reference)}, for which the function secrets gave nothing`
@@ -134,8 +132,7 @@ const ownOf = (stores: Readonly<Record<string, Secrets>>, name: string | undefin
 function troubleWith(store: string | undefined, names: readonly string[], { kind }: GivenSecrets): string {
   if (kind === 'function') return ''
   if (store !== undefined) return names.includes(store) ? '' : `there is no secret store ${quote(store)}; `
-  if (names.length < 2) return ''
-  return `the component names none of the secret stores: write auth: { secretStore: ${names[0]} }; or `
+  return names.length > 0 ? `the component names no secret store: write auth: { secretStore: ${names[0]} }; or ` : ''
 }
 
 /** The secret stores of the files by name: of two with one name the first is used. */
@@ -196,16 +193,10 @@ export function findSecret(secrets: Secrets, { name, key }: NamedSecret): string
   return text instanceof Secret ? text.reveal() : text
 }
 
-/** The error of a reference to a secret that is in none of these. @param advice says where it belongs */
-function missingSecret(reference: NamedSecret, searched: readonly Secrets[], advice: string) {
-  const { name, key } = reference
-  const typo = searched
-    .map((secrets) => nearestIn(secrets, name) ?? (key === name ? undefined : nearestIn(descend(secrets, name), key)))
-    .find((meant) => meant !== undefined)
+/** The error of a reference to a secret that is nowhere. @param advice says where it belongs */
+function missingSecret(reference: NamedSecret, advice: string) {
   const rule = `is a secretKeyRef to ${quoteReference(reference)}, which the secrets do not hold as text`
-  const meant = typo === undefined ? '' : `did you mean ${JSON.stringify(typo)}? If not: `
-  const fix = `${meant}${advice}; or correct the reference`
-  return new BrokenRule(rule, fix, 'unresolvedReference')
+  return new BrokenRule(rule, `${advice}; or correct the reference`, 'unresolvedReference')
 }
 
 function quoteReference({ name, key }: NamedSecret): string {
@@ -216,15 +207,6 @@ function quoteReference({ name, key }: NamedSecret): string {
 function shapeOf({ name, key }: NamedSecret): string {
   const [outer, inner] = [name, key].map((part) => JSON.stringify(part.slice(0, 100)))
   return key === name ? `{ ${outer}: "…" }` : `{ ${outer}: { ${inner}: "…" } }`
-}
-
-const maxNames = 1_000
-
-/** A name like the one that is missing. Names of secrets are no secrets. */
-function nearestIn(holder: unknown, name: string): string | undefined {
-  return isHolder(holder) && !Object.hasOwn(holder, name)
-    ? nearestName(name, Object.keys(holder).slice(0, maxNames))
-    : undefined
 }
 
 const isText = (value: unknown): value is string | Secret => typeof value === 'string' || value instanceof Secret

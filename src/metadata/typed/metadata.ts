@@ -214,7 +214,7 @@ function credentialMetadata(values: Values, { credentialGiven }: MetadataContext
 export const isSameMetadata = (one: unknown, other: unknown): boolean =>
   isDeepStrictEqual(revealed(one), revealed(other))
 
-/** A `Secret` keeps its text where a comparison does not look. */
+/** Replaces each `Secret` by its text. A `Secret` keeps the text in a private field, which `isDeepStrictEqual` does not compare. */
 function revealed(value: unknown): unknown {
   if (value instanceof Secret) return { secret: value.reveal() }
   if (Array.isArray(value)) return value.map(revealed)
@@ -222,8 +222,8 @@ function revealed(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, revealed(member)]))
 }
 
-/** Every secret of both sides, what deliveries carry, and the queries of their endpoints. */
-export function secretsOf({ push, pull, output }: ParsedMetadata): readonly string[] {
+/** Every secret of the given sides, what deliveries carry, and the queries of the endpoints. */
+export function secretsOf({ push, pull, output }: Partial<ParsedMetadata>): readonly string[] {
   const delivery = push ? deriveDeliveryCredentials(push).map(({ value }) => value) : []
   const endpoints = [push?.subscriberEndpoint, output?.topicEndpoint].filter((url) => url !== undefined)
   return [...secretsIn([push, pull, output, delivery]), ...endpoints.flatMap(querySecrets)]

@@ -119,7 +119,7 @@ function faultsOf(given: GivenFields, names: ReadonlySet<string>, configured: re
   return [...given.issues, ...broken.values()].filter(({ field = '' }) => names.has(field))
 }
 
-/** These faults, and those of values without quotes that have no other: quotes alone would not mend those. */
+/** Adds a fault for each number or boolean without quotes, except where the field has another fault: quotes would not correct that one. */
 function withBareValues(found: readonly MetadataIssue[], { fields }: GivenFields, names: ReadonlySet<string>) {
   const bare = [...fields].flatMap(([field, { isBare, text }]): MetadataIssue[] => {
     if (!isBare || !names.has(field) || found.some((issue) => issue.field === field)) return []
@@ -166,7 +166,10 @@ const isCredentialField = (name: string) => credentialFields.some((field) => fie
 
 const isEntra = ({ fields }: GivenFields) => fields.get('topicAuthentication')?.text?.toLowerCase() === 'entra'
 
-/** The sides that are on without `direction`: each with a field that no other reads. With Entra's tokens both read the credential. */
+/**
+ * The sides that are on where `direction` is not given: those with a field that no other side reads. With `topicAuthentication: entra` both
+ * sides read the credential fields.
+ */
 function configuredSides(given: GivenFields): ReadonlySet<Side> {
   const shared = isEntra(given)
   const own = metadataFields.filter(({ name, sides }) => sides.length === 1 && !(shared && isCredentialField(name)))

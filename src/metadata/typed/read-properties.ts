@@ -8,8 +8,7 @@ import { nearestName } from '../../support/text/nearest-name.ts'
 import { quote } from '../../support/text/text.ts'
 import { everyFieldName, findField, showValue, type Values, valuesSchema } from '../fields/find-field.ts'
 
-const maxEntries = 256
-const maxNameLength = 256
+export const maxEntries = 256
 const maxValueLength = 65_536
 
 /** One property, with its place in a file where that is known. */
@@ -26,7 +25,7 @@ export interface GivenField {
   readonly spelled: string
   /** Trimmed, unless the field is secret; `undefined` for a list, an object or what is not known, which is reported already. */
   readonly text: string | undefined
-  /** It is a number, true or false in place of a text: a fault, which is reported where its text has no other. */
+  /** The value is a number, true or false without quotes. This fault is reported only where the value has no other fault. */
   readonly isBare: boolean
   readonly shown: string
   readonly at: FilePlace | undefined
@@ -104,12 +103,7 @@ function readEntries(properties: MetadataProperties, issues: MetadataIssue[]): r
   if ((isList ? properties : entries).length > maxEntries) {
     issues.push({ rule: `must hold at most ${maxEntries} entries` })
   }
-  return entries.slice(0, maxEntries).filter(({ name, at }) => {
-    if (name.length <= maxNameLength) return true
-    const rule = `must have a name of at most ${maxNameLength} characters`
-    issues.push({ field: `${name.slice(0, 32)}…`, rule, ...located(at) })
-    return false
-  })
+  return entries.slice(0, maxEntries)
 }
 
 function readItem(item: unknown, index: number, issues: MetadataIssue[]): PropertyEntry | readonly [] {

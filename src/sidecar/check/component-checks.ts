@@ -1,4 +1,5 @@
 /** Which checks a component gets, and which of them need others. */
+import { showUrl } from '../../metadata/fields/addresses.ts'
 import type { FieldName } from '../../metadata/fields/find-field.ts'
 import type { PushMetadata } from '../../metadata/typed/metadata.ts'
 import { askForTokens, checkProvider, checkRoles, checkScope } from './checks/check-azure.ts'
@@ -37,7 +38,7 @@ export function componentChecks(options: ComponentChecksOptions) {
   const { push: input, pull, output } = component.metadata ?? {}
   const inputWorld = input && createInputContext(input, surroundings, signal)
   const pullWorld = pull && createPullContext(pull, surroundings, signal)
-  const outputWorld = output && createOutputContext(output, surroundings)
+  const outputWorld = output && createOutputContext(output, surroundings, signal)
   const contexts = [inputWorld, pullWorld, outputWorld].filter((context) => context !== undefined)
   const clockSource = contexts.map((context) => context.clockSource).find((source) => source !== undefined)
   const wanted = contexts.flatMap(({ wantedTokens }) => wantedTokens)
@@ -82,11 +83,15 @@ function fileChecks({ files }: CheckedComponent): readonly Check[] {
 }
 
 /** Checks that an invalid component cannot have. They are skipped, and name the check of the files that failed. */
-function outOfReach({ sides }: CheckedComponent): readonly Check[] {
+function outOfReach({ properties, sides }: CheckedComponent): readonly Check[] {
+  const pulls = Object.entries(properties).some(
+    ([name, value]) => name.toLowerCase() === 'deliverymode' && String(value).toLowerCase() === 'pull',
+  )
+  const ofInput = pulls ? /^(azure|pull)\// : /^(machine|endpoint|azure)\//
   const ids = checkIds.filter(
     (id) =>
       ((id === 'machine/clock' || id === 'machine/sidecar') && sides.length > 0) ||
-      (sides.includes('input') && /^(machine|endpoint|azure)\//.test(id)) ||
+      (sides.includes('input') && ofInput.test(id)) ||
       (sides.includes('output') && id.startsWith('topic/')),
   )
   return ids.map((id) => ({ id, needs: ['files/yaml', ...valid], run: () => failed('the component is not valid') }))
@@ -100,16 +105,22 @@ function inputChecks(context: InputContext, options: ComponentChecksOptions): re
   const field = 'subscriberEndpoint'
   const url = new URL(context.input.subscriberEndpoint)
   const host = { url, ...trustOf(surroundings), route: context.route }
+  const direct = unlessThrough(context.proxy)
   const needs = ['machine/port', 'endpoint/connect', 'endpoint/certificate'] as const
   return [
     { id: 'machine/port', needs: valid, field: 'handshakePort', run: () => checkPort(context, portTakenBy) },
-    { id: 'endpoint/dns', needs: valid, field, run: () => checkName({ field, ...host }) },
-    { id: 'endpoint/connect', needs: ['endpoint/dns'], field, run: (signal) => checkConnections(context, signal) },
+    { id: 'endpoint/dns', needs: valid, field, run: direct(() => checkName({ field, ...host })) },
+    {
+      id: 'endpoint/connect',
+      needs: ['endpoint/dns'],
+      field,
+      run: direct((signal) => checkConnections(context, signal)),
+    },
     {
       id: 'endpoint/certificate',
       needs: ['endpoint/connect'],
       field,
-      run: (signal) => checkCertificates(host, signal),
+      run: direct((signal) => checkCertificates(host, signal)),
     },
     { id: 'endpoint/handshake', needs, field, run: () => checkHandshake(context) },
     { id: 'endpoint/path', needs, field, run: () => checkPath(context) },
@@ -152,6 +163,12 @@ const unasked = (id: CheckId): Check => ({
   run: () => skipped('provisioning is none: Resource Manager is not asked'),
 })
 
+/** Behind a proxy names are looked up and hosts are connected to by the proxy. A network may allow nothing else. */
+const unlessThrough =
+  (proxy: URL | undefined) =>
+  (run: Check['run']): Check['run'] =>
+    proxy ? () => skipped(`asked through the proxy ${showUrl(proxy.href)}`) : run
+
 /** For the checks of a host name: which authority is trusted, and whether an emulator answers. */
 const trustOf = ({ emulator, endpoints: { ca } }: Surroundings) => ({ ca, byEmulator: emulator !== undefined })
 
@@ -170,10 +187,11 @@ function outputChecks(context: OutputContext): readonly Check[] {
   const { route, output, surroundings } = context
   const field = 'topicEndpoint'
   const host = { url: new URL(output.topicEndpoint), ...trustOf(surroundings), route }
+  const direct = unlessThrough(context.proxy)
   const byToken = output.authentication.kind === 'entra'
   return [
-    { id: 'topic/dns', needs: valid, field, run: () => checkName({ field, ...host }) },
-    { id: 'topic/certificate', needs: ['topic/dns'], field, run: (signal) => checkCertificates(host, signal) },
+    { id: 'topic/dns', needs: valid, field, run: direct(() => checkName({ field, ...host })) },
+    { id: 'topic/certificate', needs: ['topic/dns'], field, run: direct((signal) => checkCertificates(host, signal)) },
     {
       id: 'topic/credential',
       needs: ['topic/certificate', ...(byToken ? (['azure/credential'] as const) : [])],

@@ -116,23 +116,32 @@ function namesFinding(name: string, earlier: readonly Earlier[]): Finding {
 
 /** A component before that has the same event subscription: Azure compares scope and name without letter case. */
 function sharedSubscriptions(metadata: ParsedMetadata | undefined, earlier: readonly Earlier[]): readonly Finding[] {
-  const own = subscriptionOf(metadata)
-  const other = own && earlier.find((one) => subscriptionOf(one.metadata)?.id === own.id)
-  if (!own || !other) return []
-  const what = `component ${quote(other.name)} in ${other.file} has the event subscription ${own.shown} too`
+  const own = subscriptionsOf(metadata)
+  const pairs = earlier.flatMap((other) =>
+    subscriptionsOf(other.metadata).flatMap((theirs) =>
+      own.flatMap((one) => (one.id === theirs.id ? [{ other, theirs, one }] : [])),
+    ),
+  )
+  const [pair] = pairs
+  if (!pair) return []
+  const { other, theirs, one } = pair
+  const what = `component ${quote(other.name)} in ${other.file} has the event subscription ${one.shown} too`
   const field = 'eventSubscriptionName'
   const remedy = `give one of them another ${field}`
-  if (subscriptionOf(other.metadata)?.endpoint === own.endpoint)
-    return [warning(`${what}: they share its events`, { remedy, field })]
-  return [failed(`${what}, with another subscriberEndpoint: each would move it to its own`, { remedy, field })]
+  if (theirs.destination === one.destination) return [warning(`${what}: they share its events`, { remedy, field })]
+  return [failed(`${what}, with another destination: each would move it to its own`, { remedy, field })]
 }
 
-function subscriptionOf({ push: input, pull }: Partial<ParsedMetadata> = {}) {
-  const source = input?.scope.id ?? pull?.namespaceTopic.id
-  const name = (input ?? pull)?.eventSubscriptionName
-  if (source === undefined || name === undefined) return undefined
-  const id = `${source}/${name}`.toLowerCase()
-  return { id, shown: `${quote(name)} of ${source}`, endpoint: input?.subscriberEndpoint }
+/** That of a push component; of a pull component the Queue, and the one that forwards a scope's events to its topic. */
+function subscriptionsOf({ push, pull }: Partial<ParsedMetadata> = {}) {
+  const at = (source: string, name: string, destination: string) => {
+    return { id: `${source}/${name}`.toLowerCase(), shown: `${quote(name)} of ${source}`, destination }
+  }
+  if (push) return [at(push.scope.id, push.eventSubscriptionName, push.subscriberEndpoint)]
+  if (!pull) return []
+  const { namespaceTopic, forwardedScope, eventSubscriptionName: name } = pull
+  const topic = namespaceTopic.id.toLowerCase()
+  return [at(topic, name, 'a queue'), ...(forwardedScope ? [at(forwardedScope.id, name, topic)] : [])]
 }
 
 /** Faults with the lines that they stand on. */

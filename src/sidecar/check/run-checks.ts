@@ -61,7 +61,9 @@ export async function runChecks(checks: readonly Check[], options: CheckRunOptio
     const { finding, ms } = await answer
     const elsewhere = finding?.belongsTo
     const other = elsewhere === undefined || elsewhere === id ? undefined : await asked.get(elsewhere)
-    return other?.root === undefined ? answer : { root: other.root, ms }
+    // Of two failures that belong to each other none would be told.
+    if (other?.root === undefined || other.finding?.belongsTo === id) return answer
+    return { root: other.root, ms }
   }
 
   for (const check of checks) {

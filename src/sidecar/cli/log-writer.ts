@@ -56,7 +56,7 @@ const tones = { debug: 'faint', info: 'plain', warn: 'warning', error: 'bad' } a
 
 function textLineFor(out: OutputStream) {
   const paint = painter(out)
-  /** Of the first line something precedes. */
+  /** Wraps each line of a text. @param column where the first line begins, because the time stands before it */
   const wrapLines = (text: string, column: number) =>
     text
       .split('\n')

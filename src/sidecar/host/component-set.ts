@@ -1,19 +1,32 @@
-/** Starts, changes and closes the components of `run` as their files change, and tells how the last reload ended. */
+/** Starts, changes and closes the components of `run` as their files change. */
 import { shownMessage } from '../../core/errors.ts'
 import type { Logger } from '../../core/logger.ts'
 import type { Loaded, LoadedComponent } from '../../metadata/load/load-files.ts'
 import { messageOf } from '../../support/process/error-code.ts'
+import { systemClock, within } from '../../support/time/clock.ts'
 import { createTurns } from '../../support/work/work.ts'
-import type { ConfigState } from '../shared/health-and-metrics-server.ts'
 import { createComponent, type OpenOptions, type RunningComponent, untakenEvents } from './running-component.ts'
 
 export interface ComponentSetOptions extends Omit<OpenOptions, 'logger'> {
   readonly loggerOf: (component: string) => Logger
 }
 
+/** Longest wait for a removed component that is not told of, in milliseconds. */
+const patienceMs = 1_000
+
+/** The end of a removed component. */
+interface Leaving {
+  /** Resolves when its own events are handled, and its port is free. */
+  readonly drained: Promise<void>
+  /** Resolves when the events of all that was removed with it are handled, and it is closed. */
+  readonly ended: Promise<void>
+}
+
 export class ComponentSet {
   readonly #options: ComponentSetOptions
   readonly #running = new Map<string, RunningComponent>()
+  /** Removed components that have not ended. A handler may still publish by its component. */
+  readonly #leaving = new Map<RunningComponent, Leaving>()
   #leftOut = new Map<string, string>()
   readonly #inTurn = createTurns()
   #appUp = false
@@ -29,7 +42,7 @@ export class ComponentSet {
   }
 
   find(name: string): RunningComponent | undefined {
-    return this.#running.get(name)
+    return this.#running.get(name) ?? [...this.#leaving.keys()].find(({ loaded }) => loaded.component.name === name)
   }
 
   /** The components that say `ignoreErrors` and failed, by name: why they do not run. */
@@ -76,23 +89,63 @@ export class ComponentSet {
   /** Drains all components at once, and ends a change under way. */
   async close(): Promise<void> {
     this.#closing = true
-    await drain(this.#all())
+    await Promise.all([drain(this.#all()), ...this.#ends()])
     // A change under way opens at most one more component.
     await this.#inTurn(async () => {})
     const all = this.#all()
     await drain(all)
-    await this.#close(all)
+    await Promise.all([this.#close(all), ...this.#ends()])
   }
 
   #all(): RunningComponent[] {
     return [...this.#running.values()]
   }
 
+  #ends(): Promise<void>[] {
+    return [...this.#leaving.values()].map(({ ended }) => ended)
+  }
+
+  /** Drains removed components, then closes them. The others go on meanwhile: a handler may take an hour. */
+  #leave(removed: readonly RunningComponent[]): void {
+    const drains = removed.map((component) => [component, component.drain()] as const)
+    // An output of theirs is closed when no handler may publish through it any more.
+    const allDrained = Promise.all(drains.map(([, drained]) => drained))
+    for (const [component, drained] of drains) {
+      const { name } = component.loaded.component
+      const { metrics, loggerOf } = this.#options
+      const logger = loggerOf(name)
+      const end = async () => {
+        await allDrained
+        await component.close()
+        metrics.forget(name)
+        logger.info('removed')
+      }
+      const ended = end()
+        .catch((error: unknown) => logger.error(`could not be closed: ${messageOf(error)}`))
+        .finally(() => this.#leaving.delete(component))
+      this.#running.delete(name)
+      this.#leaving.set(component, { drained, ended })
+    }
+  }
+
+  /** Waits until the removed components that hold a name or a port are drained, or ended. */
+  async #until(what: keyof Leaving, isHeldBy: (removed: RunningComponent) => boolean, logger: Logger): Promise<void> {
+    for (const [removed, { [what]: freed }] of this.#leaving) {
+      if (!isHeldBy(removed)) continue
+      const holder = `the removed component ${removed.loaded.component.name}`
+      if (!(await within(systemClock, patienceMs, freed)))
+        logger.warn(`waits for the events under way of ${holder}; no other change is taken over until then`)
+      await freed
+    }
+  }
+
   /** Starts a new component: its output side takes calls. */
   async #openOutput(loaded: LoadedComponent): Promise<void> {
     const { loggerOf, ...options } = this.#options
     const { name } = loaded.component
-    const component = createComponent(loaded, { ...options, logger: loggerOf(name) })
+    const logger = loggerOf(name)
+    await this.#until('ended', (removed) => removed.loaded.component.name === name, logger)
+    const component = createComponent(loaded, { ...options, logger })
     try {
       await component.openOutput()
     } catch (error) {
@@ -105,11 +158,12 @@ export class ComponentSet {
   /** Opens the rest of a new component, or changes one. A new one is closed where that fails. */
   async #open(loaded: LoadedComponent): Promise<void> {
     const { loggerOf, channel, metrics } = this.#options
-    const { name, type, version, sides } = loaded.component
+    const { name, type, version, sides, port } = loaded.component
     const logger = loggerOf(name)
+    if (port !== undefined) await this.#until('drained', (removed) => removed.port() === port, logger)
     const component = this.#running.get(name)
     // Its output side could not be opened.
-    if (!component) return
+    if (!component || this.#closing) return
     try {
       await component.open(loaded)
     } catch (error) {
@@ -145,8 +199,9 @@ export class ComponentSet {
         this.#leaveOut([[name, why]])
         return []
       }
+      const isClosed = this.#running.get(name)?.health().input?.cause === 'closed'
       logger.error(why)
-      logger.warn(`${otherwise} until its file changes`)
+      logger.warn(`${isClosed ? 'it takes no events' : otherwise} until a file changes`)
       return [`component ${name}: ${why}`]
     }
   }
@@ -154,34 +209,22 @@ export class ComponentSet {
   async #changeTo(components: Loaded['components']): Promise<readonly string[]> {
     const added = [...components.values()].filter(({ component }) => !this.#running.has(component.name))
     const stale = this.#all().filter(
-      ({ isOpen, loaded: { component, fingerprint } }) =>
-        !isOpen || components.get(component.name)?.fingerprint !== fingerprint,
+      ({ isSettled, loaded: { component, fingerprint } }) =>
+        !isSettled || components.get(component.name)?.fingerprint !== fingerprint,
     )
     const removed = stale.filter(({ loaded }) => !components.has(loaded.component.name))
     const changed = stale.flatMap(({ loaded }) => components.get(loaded.component.name) ?? [])
+    this.#leave(removed)
     // As at the start: every output opens before an input does.
-    const failed = await this.#addEach(added, (one) => this.#openOutput(one))
-    // All at once, as one may take over the port of another.
-    const updates = changed.map((one) => this.#orTell(one, 'its previous version goes on', () => this.#open(one)))
-    const outcomes = await Promise.allSettled([drain(removed), ...updates])
-    for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
-    for (const component of removed) {
-      if (this.#closing) return []
-      const { name } = component.loaded.component
-      await this.#close([component])
-      this.#options.loggerOf(name).info('removed')
-      this.#options.metrics.forget(name)
-    }
-    failed.push(...(await Promise.all(updates)).flat())
-    failed.push(...(await this.#addEach(added, (one) => this.#open(one))))
-    return failed
-  }
-
-  async #addEach(added: readonly LoadedComponent[], open: (one: LoadedComponent) => Promise<void>): Promise<string[]> {
     const failed: string[] = []
     for (const one of added) {
-      if (!this.#closing) failed.push(...(await this.#orTell(one, 'it is left out', () => open(one))))
+      if (!this.#closing) failed.push(...(await this.#orTell(one, 'it is left out', () => this.#openOutput(one))))
     }
+    // All at once, as one may take over the port of another.
+    const updates = changed.map((one) => this.#orTell(one, 'its previous version goes on', () => this.#open(one)))
+    failed.push(...(await Promise.all(updates)).flat())
+    const additions = added.map((one) => this.#orTell(one, 'it is left out', () => this.#open(one)))
+    failed.push(...(await Promise.all(additions)).flat())
     return failed
   }
 
@@ -194,58 +237,4 @@ export class ComponentSet {
 /** Drains all inputs before any output is closed: an application may publish while it handles an event. */
 async function drain(components: readonly RunningComponent[]): Promise<void> {
   await Promise.all(components.map((component) => component.drain()))
-}
-
-/**
- * A reload is whole or not: a fault in any file keeps all that runs, and log, health and metrics tell of it.
- *
- * @param options.load reads what changed sources hold
- */
-export function createReload<Sources>(options: {
-  readonly running: ComponentSet
-  readonly load: (sources: Sources) => Loaded
-  readonly logger: Logger
-}) {
-  const { running, load, logger } = options
-  let active: Loaded | undefined
-  let lastSuccess = new Date()
-  let faults: readonly string[] = []
-
-  async function changeTo(next: Loaded): Promise<void> {
-    for (const note of next.notes) if (!active?.notes.includes(note)) logger.warn(note)
-    // A program that writes a file may empty it long before the file is whole: what was right before is no warning now.
-    const emptied = next.mistakes.filter((mistake) => !active?.mistakes.includes(mistake))
-    const found = [...next.faults, ...emptied]
-    for (const fault of found) logger.error(fault)
-    if (found.length > 0) {
-      faults = found
-      const start = next.faults.length > 0 ? '. A start would end with 2 now' : ''
-      logger.warn(`nothing is changed: all components go on as before until every file is right${start}`)
-      return
-    }
-    active = next
-    faults = await running.change(next)
-    if (faults.length === 0) lastSuccess = new Date()
-  }
-
-  return {
-    /** Starts the first components. Rejects where one can't be started. */
-    async start(loaded: Loaded): Promise<void> {
-      active = loaded
-      await running.start(loaded)
-      lastSuccess = new Date()
-    },
-    /** Takes over sources that have changed. Never rejects. */
-    async changed(sources: Sources): Promise<void> {
-      const had = faults.length > 0
-      try {
-        await changeTo(load(sources))
-        if (had && faults.length === 0) logger.info('every component file is valid again')
-      } catch (error) {
-        faults = [`the components could not be read again: ${messageOf(error)}`]
-        for (const fault of faults) logger.error(fault)
-      }
-    },
-    state: (): ConfigState => ({ successful: faults.length === 0, lastSuccess, faults, leftOut: running.leftOut() }),
-  }
 }

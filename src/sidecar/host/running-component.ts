@@ -49,6 +49,7 @@ export function createComponent(first: LoadedComponent, options: OpenOptions) {
   const failures = createQuietLog({ logger })
   let loaded = first
   let isOpen = false
+  let isSettled = false
   let inFlight = 0
   let attachment: { readonly to: string; readonly attached: ReturnType<typeof attach> } | undefined
 
@@ -94,20 +95,26 @@ export function createComponent(first: LoadedComponent, options: OpenOptions) {
     figures: () => figuresOf(name, binding.health(), { inFlight }),
     /** Whether the application takes events. While it does not, deliveries get 503, and pull delivery receives nothing. */
     appIsUp: (up: boolean) => attachment?.attached.appIsUp(up),
-    /** Whether `open` has succeeded. */
+    /** Whether `open` has succeeded once. */
     get isOpen() {
       return isOpen
+    },
+    /** Whether the last `open` has succeeded. After one that failed it is not certain that the former sides are open again. */
+    get isSettled() {
+      return isSettled
     },
     /** Opens the output side alone, so that it takes calls before any component gets events. @throws BindingError of `Binding.init` */
     openOutput: () => binding.init(first.component, { sides: ['output'], subscription: 'background' }),
     /**
      * Opens what is not open, or changes it to other metadata; the event subscription is brought up in the background.
      *
-     * @throws BindingError of `Binding.update`; a component that was open goes on as before
+     * @throws BindingError of `Binding.update`; a component that was open goes on as before, where its former port is still free
      */
     async open(next: LoadedComponent): Promise<void> {
+      isSettled = false
       await binding.update(next.component)
       isOpen = true
+      isSettled = true
       loaded = next
       attachTo(next)
     },
@@ -181,7 +188,7 @@ function attach(
       case 'silent':
         return `the application does not answer in ${probeTimeoutMs / 1_000} s whether it takes events at ${address}`
       case 'unreachable':
-        return `the application can't be reached at ${address}`
+        return `the application can't be reached at ${address} (${probed.why})`
     }
   }
 

@@ -15,7 +15,8 @@ import { type ApiOptions, createBindingsApi } from './api/bindings-api.ts'
 import { createAppChannel } from './app/app-channel.ts'
 import { type AppHealthCheck, watchApp } from './app/app-watch.ts'
 import { createAnswerPublisher, createCallOutput } from './call-output.ts'
-import { ComponentSet, createReload } from './component-set.ts'
+import { ComponentSet } from './component-set.ts'
+import { createReload } from './reload.ts'
 
 /** `Sources`: what components are loaded from, as it was read. */
 export interface SidecarOptions<Sources> extends Pick<ApiOptions, 'appId' | 'app' | 'version' | 'onShutdown'> {
@@ -61,7 +62,7 @@ export async function createSidecar<Sources>(options: SidecarOptions<Sources>) {
   const waiting = new Set<'components' | 'app'>(channel ? ['components', 'app'] : ['components'])
   let isDraining = false
   const shared = { running, callOutput, listeningOn: http.host, token: options.apiToken }
-  const both = { ...options, ...shared, extended: new Map<string, string>() }
+  const both = { ...options, ...shared }
   const api = createBindingsApi({ ...both, notReady: () => [...waiting] })
   const grpcApi = grpc && (await loadGrpc('--grpc-port', () => import('./api/grpc-api.ts'))).createGrpcApi(both)
   const undo: (() => unknown)[] = [
@@ -104,7 +105,7 @@ export async function createSidecar<Sources>(options: SidecarOptions<Sources>) {
     async start(loaded: Loaded) {
       await reload.start(loaded)
       waiting.delete('components')
-      const stopWatching = watchState({ ...components, changed: reload.changed })
+      const stopWatching = watchState({ ...components, changed: reload.changed, late: reload.late })
       // Not awaited: while a change drains one component, the others would accept events. The end of the components awaits it.
       undo.push(() => inBackground(stopWatching(), application.failed))
       if (!channel) return

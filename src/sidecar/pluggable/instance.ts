@@ -44,6 +44,7 @@ export class Instance {
   #isRunning = false
   #isClosed = false
   #runningInits = 0
+  /** Runs from an `init` of the input side until a Read comes, or is overdue. */
   #readWarning: NodeJS.Timeout | undefined
 
   constructor(options: InstanceOptions) {
@@ -78,6 +79,11 @@ export class Instance {
 
   get inUse(): boolean {
     return this.initialized || this.#runningInits > 0
+  }
+
+  /** Somebody reads events, or is about to: daprd initialises all components before it reads one. */
+  get isRead(): boolean {
+    return this.readers.count > 0 || this.#runningInits > 0 || this.#readWarning !== undefined
   }
 
   /**
@@ -132,6 +138,7 @@ export class Instance {
   #warnWithoutRead(): void {
     clearTimeout(this.#readWarning)
     this.#readWarning = setTimeout(() => {
+      this.#readWarning = undefined
       if (this.readers.count > 0 || !this.current.input) return
       this.logger.warn(
         'daprd does not read the events of this component: none is acknowledged, and Event Grid keeps them for a later try. daprd reads ' +
@@ -160,11 +167,12 @@ export class Instance {
   read(stream: ReadStream): StreamReader {
     const { readers, logger } = this
     clearTimeout(this.#readWarning)
+    this.#readWarning = undefined
     logger.info(readers.count === 0 ? 'the host reads events' : 'the host opened another Read')
     const reader = readers.open(stream)
     // With the trace context, daprd's spans join the trace.
-    this.#binding.read(({ data, contentType, ...event }: ReceivedEvent) =>
-      readers.deliver({ data, contentType, metadata: forwardedMetadata(event) }),
+    this.#binding.read(({ data, contentType, signal, ...event }: ReceivedEvent) =>
+      readers.deliver({ data, contentType, signal, metadata: forwardedMetadata(event) }),
     )
     let ended = false
     return {

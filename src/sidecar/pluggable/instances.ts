@@ -38,8 +38,8 @@ export function createInstances(options: InstancesOptions) {
   /** daprd does not say when a component is removed or renamed. Its listener stays until another component needs the port. */
   async function freePort(port: number, asking: string): Promise<boolean> {
     for (const [name, instance] of instances) {
-      const { current, readers, logger } = instance
-      if (name === asking || readers.count > 0 || current.input?.push?.handshakePort !== port) continue
+      const { current, logger } = instance
+      if (name === asking || instance.isRead || current.input?.push?.handshakePort !== port) continue
       logger.warn('the host does not read this component, and another one needs its handshakePort: it is released', {
         handshakePort: port,
         component: asking,

@@ -28,6 +28,8 @@ export interface StreamReader {
 interface Entry {
   readonly message: EventMessage
   readonly since: number
+  /** Aborts when `handlerTimeout` is over: then the delivery has its answer. */
+  readonly signal: AbortSignal
   resolve(): void
   reject(error: Error): void
 }
@@ -86,11 +88,12 @@ export class Readers {
    * Resolves when the application has handled the event; rejects when it has not. Of the event only the parts of its message are kept: the
    * parsed event may be thirty times as large.
    */
-  deliver({ data, metadata, contentType }: Pick<ReceivedEvent, 'data' | 'metadata' | 'contentType'>): Promise<void> {
+  deliver(event: Pick<ReceivedEvent, 'data' | 'metadata' | 'contentType' | 'signal'>): Promise<void> {
+    const { data, metadata, contentType, signal } = event
     return new Promise((resolve, reject) => {
       const messageId = String(++this.#lastSerial)
       const message = { data, metadata, contentType, messageId }
-      const entry: Entry = { message, since: this.#now(), resolve, reject }
+      const entry: Entry = { message, since: this.#now(), signal, resolve, reject }
       const reader = this.#open.at(-1)
       if (reader && !reader.full && this.#waiting.size === 0) this.#send(reader, entry)
       else if (this.#closed && !reader) this.#settle(entry, 'abandoned', isClosing)
@@ -178,7 +181,7 @@ export class Readers {
   }
 
   #settle(entry: Entry, result: EventResult, why = ''): void {
-    this.#options.onResult?.(result, this.#now() - entry.since)
+    this.#options.onResult?.(entry.signal.aborted ? 'abandoned' : result, this.#now() - entry.since)
     if (result === 'acknowledged') entry.resolve()
     else entry.reject(new Error(why))
   }

@@ -36,13 +36,22 @@ export async function claimSockets({ folder, names, mode, bind, onWarning = () =
   }
   const inodes = new Map<string, number>()
   const remove = () => {
-    for (const [path, inode] of inodes) if (inodeOf(path) === inode) rmSync(path, { force: true })
+    for (const [path, inode] of inodes) {
+      try {
+        if (inodeOf(path) === inode) rmSync(path, { force: true })
+      } catch (error) {
+        onWarning(
+          `${path} can't be removed (${codeOf(error)}); remove it, or daprd waits for a socket that nobody serves`,
+        )
+      }
+    }
   }
   let room: string | undefined
   try {
     mkdirSync(folder, { recursive: true })
     checkOwner(folder, onWarning)
-    // daprd ignores folders. A server removes the path that it was bound to, at its end: nobody else ever has this one.
+    // The sockets are made in a temporary folder, which daprd ignores. A server that ends removes the path that it was bound to: no other
+    // process uses that path.
     const made = mkdtempSync(join(folder, '.eb'))
     room = made
     const fresh = paths.map((path, at) => ({ path, from: join(made, String(at)) }))

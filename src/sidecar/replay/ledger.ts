@@ -157,8 +157,8 @@ export function createMetEvents(maxEvents: number) {
 const short = (key: Uint8Array) => key.subarray(0, 16)
 
 /**
- * Whoever may write into the folder must not have us write elsewhere: neither the file nor those that SQLite has beside it may be a link,
- * or have another name. A file that is there and not ours is not changed.
+ * Opens the database. Another user who may write into the folder must not redirect our writes: neither the ledger nor SQLite's files beside
+ * it may be a symbolic link or have a hard link. An existing file that is not a ledger is not changed.
  */
 function openDatabase(path: string): DatabaseSync {
   const [isThere] = besides.map((ending) => isPlainFile(`${path}${ending}`))

@@ -1,5 +1,5 @@
 /** Publishing dead letters again, folder by folder: twenty at once, which the ledger has before; what ends it, what is listed. */
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
 import type { OutputSide } from '../../binding/sides/output-side.ts'
 import { isBindingError } from '../../core/errors.ts'
 import { type DeadLetter, type DeadLetterFile, readDeadLetter, readEntries } from './dead-letters.ts'
@@ -99,7 +99,7 @@ export async function replay(options: ReplayOptions) {
   }
 
   /** The events of a folder that are asked for and new, some at a time. */
-  function* findBatches(ofFolder: readonly DeadLetterFile[]): Generator<readonly Found[]> {
+  async function* findBatches(ofFolder: readonly DeadLetterFile[]): AsyncGenerator<readonly Found[]> {
     let batch: Found[] = []
     for (const file of ofFolder) {
       const { path } = file
@@ -120,6 +120,8 @@ export async function replay(options: ReplayOptions) {
       }
       counts.files++
       onProgress(counts)
+      // Nothing else waits where nothing is sent: signals, and what was written, need their turn.
+      await turn()
     }
     if (batch.length > 0) yield batch
   }
@@ -167,7 +169,7 @@ export async function replay(options: ReplayOptions) {
   async function replayFolder(folder: string, ofFolder: readonly DeadLetterFile[]): Promise<void> {
     let ledger: Ledger | undefined
     try {
-      for (const batch of findBatches(ofFolder)) {
+      for await (const batch of findBatches(ofFolder)) {
         if (output && !end) await awaitTurn(batch.length)
         if (end || signal.aborted) {
           counts.notTried += batch.length
@@ -197,9 +199,12 @@ export async function replay(options: ReplayOptions) {
   }
 }
 
-/** Whether the topic, or what answers in its place, has certainly not taken the event. */
-const isRefusal = (error: unknown) =>
-  isBindingError(error) && error.code !== 'PUBLISH_UNAVAILABLE' && error.code !== 'TIMEOUT'
+/** Whether the topic, or what answers in its place, has certainly not taken the event. An attempt before may have been accepted. */
+function isRefusal(error: unknown): boolean {
+  if (!isBindingError(error) || error.code === 'PUBLISH_UNAVAILABLE' || error.code === 'TIMEOUT') return false
+  const { attempts = 1 } = 'attempts' in error.details ? error.details : {}
+  return attempts === 1
+}
 
 /** Makes a function that waits until so many more events may go out, at so many a second, or until `signal` aborts. */
 function createPace(rate: number, signal: AbortSignal) {

@@ -99,7 +99,7 @@ function toCloudEvent({ event }: DeadLetter, topic: string): UnknownRecord | str
   return 'invalid' in reading ? reading.invalid : { ...reading.cloudEvent }
 }
 
-/** The source has no place either: Event Grid stamps its own topic. The trace is not worth an event. */
+/** Attributes that are left out. Event Grid sets the topic itself, in place of `source`. The event goes without its trace context. */
 const leftOut: ReadonlySet<string> = new Set(['specversion', 'source', 'traceparent', 'tracestate'])
 const carried: ReadonlySet<string> = new Set(['id', 'type', 'subject', 'time', 'data', 'datacontenttype'])
 const heldMediaType = /^(?:text\/plain|application\/(?:[\w.-]+\+)?json)\s*(?:;|$)/i

@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Health } from '../../binding/health.ts'
-import type { Side } from '../../core/component.ts'
+import type { ComponentProperties, Side } from '../../core/component.ts'
 import { Secret } from '../../core/secret.ts'
 import { isPrintable } from '../../metadata/fields/find-field.ts'
 import { closable } from '../../support/net/closable-server.ts'
@@ -32,7 +32,7 @@ export interface ActiveComponent {
 }
 
 /** Metadata as they were given, by name; what may be a secret is `(redacted)`: secret fields, what a secret store gave, unknown names. */
-export function withoutSecrets(properties: Readonly<Record<string, string | number | boolean | Secret>>) {
+export function withoutSecrets(properties: ComponentProperties) {
   const shown = Object.entries(properties).map(([name, value]) => {
     const isHidden = value instanceof Secret || !isPrintable(name, String(value))
     return [name, isHidden ? '(redacted)' : value] as const
@@ -57,6 +57,9 @@ export interface MetricsServer {
   close(): Promise<void>
 }
 
+/** Far more than probes and scrapers open. Each connection takes a descriptor, of which the listener needs some too. */
+const maxConnections = 256
+
 export interface MetricsServerOptions {
   readonly host: string
   /** 0 takes a free port. */
@@ -78,6 +81,7 @@ export async function openMetricsServer(observed: Observed, at: MetricsServerOpt
     // Outside of a promise an error would end the process.
     inBackground(answer(request, response, observed, host), () => response.destroy())
   })
+  server.maxConnections = maxConnections
   const { close } = closable(server)
   server.listen({ host, port })
   try {

@@ -36,13 +36,15 @@ export function invokePayload(data: Buffer): unknown {
  *   Node 22 an answer that waits behind another one emits no `close` where the connection is reset
  */
 export async function whileAwaited<Result>(
-  call: EventEmitter,
+  call: EventEmitter & { readonly cancelled?: boolean; readonly destroyed?: boolean },
   gone: 'cancelled' | 'close',
   work: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
   const controller = new AbortController()
   const abort = () => controller.abort()
   call.once(gone, abort)
+  // Before the body was read to its end.
+  if (call.cancelled || call.destroyed) abort()
   try {
     return await work(controller.signal)
   } finally {

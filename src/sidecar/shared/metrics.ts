@@ -40,7 +40,7 @@ const deliveryStatuses = ['200', '400', '401', '403', '404', '413', '415', '500'
 
 const receiveStatuses = ['200', '400', '401', '403', '404', '410', '429', '500', '502', '503', '504', 'none']
 
-/** What a label may be: such series begin at 0, or the first failure after a start would be no increase to who watches them. */
+/** The known values of a label. Their series begin at 0: otherwise Prometheus would see no increase at the first failure after a start. */
 export interface KnownCodes {
   /** Of `invokes_total`. */
   readonly invoke: ReadonlySet<string>

@@ -5,8 +5,11 @@ import { nearestName } from '../text/nearest-name.ts'
 import { wrap } from './terminal.ts'
 
 /**
- * The options that were given to a command. Throws a UsageError where Node's `parseArgs` refuses them: its message, and
- * for an unknown one the option that was probably meant; and where one has an empty value, as of a variable that is not set.
+ * Parses the options of a command.
+ *
+ * @throws UsageError where Node's `parseArgs` refuses an option, with its message. For an unknown option the message suggests the nearest
+ *   known option. An empty value is refused too: it usually comes from a shell variable that is not set. So is an option that is given
+ *   twice and is not `multiple`: Node would drop the first value
  */
 export function parseOptions<const Known extends ParseArgsOptionsConfig>(args: readonly string[], known: Known) {
   return parseOptionsAndPaths(args, known, { allowPositionals: false }).values
@@ -19,7 +22,17 @@ export function parseOptionsAndPaths<const Known extends ParseArgsOptionsConfig>
   { allowPositionals } = { allowPositionals: true },
 ) {
   try {
-    const { values, positionals } = parseArgs({ args: [...args], options: known, allowPositionals })
+    const { values, positionals, tokens } = parseArgs({
+      args: [...args],
+      options: known,
+      allowPositionals,
+      tokens: true,
+    })
+    const single = tokens.flatMap((token) =>
+      token.kind === 'option' && !known[token.name]?.multiple ? token.name : [],
+    )
+    const twice = single.find((name, at) => single.indexOf(name) < at)
+    if (twice !== undefined) throw new TypeError(`Option '--${twice}' is given twice`)
     for (const [name, value] of Object.entries(values)) {
       if ([value].flat().includes('')) throw new TypeError(`Option '--${name}' has an empty value`)
     }

@@ -1,4 +1,4 @@
-/** What is written on stdout or stderr never ends, blocks or bloats the process: what can't be written is dropped and counted. */
+/** Writes to stdout and stderr. A write never ends or blocks the process, and memory is bounded: text that can't be written is dropped. */
 import { fstatSync, writeFile, writeFileSync } from 'node:fs'
 import { Writable } from 'node:stream'
 import { isatty } from 'node:tty'
@@ -6,9 +6,9 @@ import type { OutputStream } from './terminal.ts'
 
 /** An {@link OutputStream} that tells what became of the texts. */
 export interface Output extends OutputStream {
-  /** Texts that were not written: the disk is full, their reader has gone, or too many wait for him. */
+  /** Number of dropped texts: the disk was full, the reader was gone, or too many bytes were waiting for the reader. */
   readonly dropped: number
-  /** Why the last one of them was not written. */
+  /** Why the last dropped text was not written. */
   readonly fault: Error | undefined
   /** Resolves when no text waits any more: each is written or dropped. */
   settled(): Promise<void>
@@ -57,17 +57,17 @@ function createOutput(descriptor: 1 | 2): Output {
   }
 }
 
-/** Of a pipe or socket Node's own stream waits for the reader without blocking. On Windows this is so of all. */
+/** Whether Node's own stream writes without blocking: for a pipe or a socket, and on Windows for every kind of output. */
 function isPipe(descriptor: number): boolean {
   const stats = fstatSync(descriptor)
   return stats.isFIFO() || stats.isSocket() || process.platform === 'win32'
 }
 
 /**
- * For a file or a terminal. Node's own stream takes a text for written of which the disk had room for a part, and waits for a terminal
- * that is stopped, as by Ctrl-S, so that the whole process stands still.
+ * The stream for a file or a terminal. Node's own stream reports success when the disk had room for only a part of the text. It also
+ * blocks the whole process while a terminal is stopped, for instance by Ctrl-S.
  *
- * @param ended is told what became of each text
+ * @param ended gets the error of each text, or `null` when the text was written
  */
 function fileStream(descriptor: number, ended: (error: Error | null) => void): Writable {
   const isTerminal = isatty(descriptor)

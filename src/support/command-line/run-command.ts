@@ -2,7 +2,6 @@
 import { existsSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { codeOf, messageOf } from '../process/error-code.ts'
-import { complaintAboutCodeGeneration } from '../process/runtime.ts'
 import { shellWord } from '../text/text.ts'
 import { UsageError } from './options.ts'
 import { outputOf } from './output.ts'
@@ -24,12 +23,6 @@ interface CommandEntry {
 
 /** Runs a command with its arguments; resolves with the exit code, which is 1 where the result can't be written. */
 export async function runCommand({ words, serves, load }: CommandEntry, args: readonly string[]): Promise<number> {
-  // Before it is loaded: some make functions out of text as they load.
-  const complaint = serves ? complaintAboutCodeGeneration() : undefined
-  if (complaint) {
-    say(`${words}: ${complaint.what}; ${complaint.fix}`)
-    return 2
-  }
   const command = await load()
   if (args.includes('--help') || args.includes('-h')) return print(command.help)
   const code = await codeOfRun(words, command, args)
@@ -85,13 +78,14 @@ export const exitCodeOf = ({ reason }: AbortSignal): number =>
   reason instanceof EndedBySignal ? reason.exitCode : exitCodes.SIGTERM
 
 /**
- * Handles SIGHUP, SIGINT and SIGTERM. The first request to end resolves `asked` and aborts `stopping`. A later signal ends the process
+ * Handles SIGHUP, SIGINT and SIGTERM. The first request to end resolves `asked` and aborts `stopping`. A second signal ends the process
  * at once, with that signal's exit code.
  */
 export function awaitEnd() {
   const { promise, resolve } = Promise.withResolvers<string>()
   const ended = new AbortController()
   const stopping: AbortSignal = ended.signal
+  let isSignalled = false
   /** Asks for the end in place of a signal. */
   function ask(why: string, reason?: EndedBySignal): void {
     resolve(why)
@@ -99,7 +93,9 @@ export function awaitEnd() {
   }
   for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {
-      if (stopping.aborted) endProcess(exitCodes[signal])
+      // Not at the first one after `ask`: a process manager sends it to what already ends.
+      if (isSignalled) process.exit(exitCodes[signal])
+      isSignalled = true
       ask(signal, new EndedBySignal(signal))
     })
   }
@@ -111,25 +107,12 @@ export function awaitEnd() {
   }
 }
 
-/**
- * Ends the process at once. `process.exit` waits for each thread: with a read that hangs, as on a network mount, it had not ended in
- * 20 s, and a new program in the process's place ends in 0.3 s, also as PID 1 of a container, which can't kill itself.
- */
-export function endProcess(code: number): never {
-  const isStuck = process.getActiveResourcesInfo().some((resource) => resource.startsWith('FSReq'))
-  if (isStuck && process.execve) {
-    process.emit('exit', code)
-    process.execve(process.execPath, [process.execPath, '-e', `process.exit(${code})`], {})
-  }
-  process.exit(code)
-}
-
 const patienceMs = 1_000
 
 /** Has the process end with an exit code once nothing is under way any more, a second later at the latest. */
 export function endProcessSoon(code: number): void {
   process.exitCode = code
-  setTimeout(() => endProcess(code), patienceMs).unref()
+  setTimeout(() => process.exit(code), patienceMs).unref()
 }
 
 /** By npx where npm has installed it for this folder; else, as with the bundle, by the file that was started. */

@@ -1,14 +1,14 @@
-/** The start of a program: a Node that is too old is told, any other runs the program. */
+/** Starts a program, or prints an error where the version of Node is too old. */
 import module from 'node:module'
 import { complaintAboutNode } from '../process/runtime.ts'
 
 /**
- * Is not awaited by its callers: the bundle is CommonJS, which knows no `await` outside of functions.
+ * Callers do not await the result: the bundle is CommonJS, which has no top-level `await`.
  *
  * @param program the URL of the file that runs
  * @param name of the package
- * @param load imports the program. All else is imported by it and below: a Node that is too old ends over an import it does not know
- *   before any line of ours runs
+ * @param load imports the program. This file imports nothing that an old Node does not know: such an import would fail before the version
+ *   is checked
  */
 export async function startProgram(
   program: string,

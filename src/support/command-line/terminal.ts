@@ -81,12 +81,13 @@ function isSmart({ isTTY }: Pick<OutputStream, 'isTTY'>): boolean {
 
 const ours = 'eventgrid-binding|eventgrid-emulator'
 
-/** What the commands in our texts begin with. Before a colon it is this program's name before a complaint. */
+/** The programs that commands in our texts begin with. `eventgrid-binding check: …` is not a command but the prefix of an error message. */
 const programs = `az|curl|dig|(?:${ours})(?! \\w+:)|export|node|npm|npx|openssl|sudo`
 
 /**
- * A word with the spaces before it. A command is one word: from the name of a program that begins the line, follows a colon or begins
- * a quoted value, to the end of the line. In a sentence this program's name keeps its command's.
+ * A word with the spaces before it. A shell command counts as one word, so that it can be copied: it begins with the name of a program at
+ * the start of the line, after a colon or after `name="`, and goes to the end of the line. Within a sentence the name of our program and
+ * its command, such as `eventgrid-binding check`, are one word.
  */
 const words = new RegExp(
   `( *)((?:(?<=^ *|: )|\\w+=")(?:${programs}) .*|[("]?(?:npx )?(?:${ours}) (?:--)?[a-z]+[^ ]*|[^ ]+)`,

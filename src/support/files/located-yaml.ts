@@ -56,7 +56,7 @@ const unknownTag = 'has a tag or directive that is not known'
 const maxAliases = 100
 const maxOddities = 10
 
-/** Reads a YAML text in one pass. Throws for no text. */
+/** Reads a YAML text in one pass. An invalid text throws no error: `fault` says what is wrong. */
 export function readLocatedYaml(
   text: string,
   { maxLength, maxDocuments }: { readonly maxLength: number; readonly maxDocuments: number },

@@ -46,7 +46,7 @@ function isForeignFetch({ headers }: BrowserRequest): boolean {
   return site !== undefined && site !== 'same-origin' && site !== 'none'
 }
 
-/** Whether a web page of another server makes the request. One whose name was made to point here is told by its host alone. */
+/** Whether a web page of another server makes the request. Does not find DNS rebinding: for that the host is checked (`isOwnHost`). */
 export function isForeignPage(request: BrowserRequest): boolean {
   return isForeignFetch(request) || (request.headers.origin !== undefined && !isOwnOrigin(request))
 }

@@ -20,12 +20,24 @@ const portOf = ({ port, protocol }: URL) => Number(port || (protocol === 'https:
 
 const maxAddresses = 8
 
-/** The addresses of a URL's host, eight at most. Rejects as Node's look-up does. */
-export async function targetsOf(url: URL): Promise<readonly Target[]> {
+/**
+ * The addresses of a URL's host, eight at most. Rejects as Node's look-up does, or with the reason of the signal: a look-up itself can't be
+ * aborted, and takes a minute where the name servers are silent.
+ */
+export async function targetsOf(url: URL, signal: AbortSignal): Promise<readonly Target[]> {
   const host = bareHost(url)
   const port = portOf(url)
-  const addresses = isIP(host) ? [host] : (await lookup(host, { all: true })).map(({ address }) => address)
+  const looked = isIP(host)
+    ? [{ address: host }]
+    : await Promise.race([lookup(host, { all: true }), rejectedBy(signal)])
+  const addresses = looked.map(({ address }) => address)
   return [...new Set(addresses)].slice(0, maxAddresses).map((address) => ({ address, port }))
+}
+
+/** Rejects with the reason of the signal when that aborts. */
+function rejectedBy(signal: AbortSignal): Promise<never> {
+  signal.throwIfAborted()
+  return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }))
 }
 
 /** Connects to an address or a socket, and closes the connection again. Rejects with Node's error, or the reason of the signal. */

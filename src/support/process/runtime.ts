@@ -1,4 +1,4 @@
-/** What this process runs on: the version of Node, what Node forbids here, and the folder of our package. */
+/** What this process runs on: the version of Node, and the folder of our package. */
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -21,22 +21,6 @@ export function complaintAboutNode(version: string, program: string, name: strin
     ? `npm install node@24 adds a newer one to your project, and npx ${installed} takes it; for your own files: npx node FILE`
     : 'start it with a newer one: PATH/TO/NEWER/node FILE'
   return `${installed ?? name} needs Node ${oldestNode} or newer; this is v${version}. ${remedy}`
-}
-
-const forbidding = '--disallow-code-generation-from-strings'
-
-/** What is wrong and what to do where Node makes no functions out of text; `undefined` where it does. */
-export function complaintAboutCodeGeneration(): { readonly what: string; readonly fix: string } | undefined {
-  try {
-    // Asking for the option would miss the other ways to set it.
-    new Function()
-    return undefined
-  } catch {
-    return {
-      what: `its HTTP or gRPC server makes functions out of text, and Node forbids that (${forbidding})`,
-      fix: `take ${forbidding} out of NODE_OPTIONS and of the command line of node; docs/security.md says what needs it`,
-    }
-  }
 }
 
 export interface OwnPackage {

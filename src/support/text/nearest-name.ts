@@ -12,8 +12,11 @@ export function nearestName(written: string, names: readonly string[], { maxEdit
   let nearest: string | undefined
   let fewest = Number.POSITIVE_INFINITY
   for (const name of names) {
+    const most = Math.min(maxEdits, Math.max(2, name.length / 3))
+    // There are as many edits at least as the lengths differ by. A name of a megabyte would take long to compare.
+    if (Math.abs(written.length - name.length) > most) continue
     const edits = countEdits(written.toLowerCase(), name.toLowerCase())
-    const isNear = edits <= Math.min(maxEdits, Math.max(2, name.length / 3)) && edits < name.length
+    const isNear = edits <= most && edits < name.length
     if (!isNear || edits >= fewest) continue
     fewest = edits
     nearest = name

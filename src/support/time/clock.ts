@@ -30,7 +30,7 @@ export function createClock({ keepsAlive }: { readonly keepsAlive: boolean }): S
     now: () => Date.now(),
     elapsed: () => performance.now(),
     setTimer(ms, callback) {
-      // Both at once: a test that fakes them later could not clear this timer, which would keep its process alive.
+      // Read both functions now. If a test replaced them later, its `clearTimeout` could not clear this timer: the process would not end.
       const { setTimeout, clearTimeout } = globalThis
       let timer: NodeJS.Timeout
       const arm = (left: number) => {
@@ -57,7 +57,7 @@ export interface AlarmOptions {
   readonly ring: (time: number) => void
 }
 
-/** One timer for many moments, where a timer for each would take more than what it watches over. */
+/** Uses one timer for many deadlines: a timer for each deadline would cost more than the work that it watches. */
 export function createAlarm({ clock, now, ring }: AlarmOptions) {
   let next: { readonly at: number; readonly cancel: CancelTimer } | undefined
   const stop = () => {
@@ -72,7 +72,7 @@ export function createAlarm({ clock, now, ring }: AlarmOptions) {
       stop()
       const cancel = clock.setTimer(Math.max(at - now(), 0), () => {
         next = undefined
-        // A timer that fires a moment early has its time all the same.
+        // A timer may fire slightly before its time. The callback then gets the time that was set.
         ring(Math.max(at, now()))
       })
       next = { at, cancel }
@@ -135,12 +135,17 @@ export async function withLimit<T>(
   }
 }
 
+/** Longest time of a read before the log and the health tell of it, in milliseconds. */
+export const lateReadMs = 10_000
+
 export interface WatchOptions<State> {
   /** Reads what is watched. A rejection counts as no change. */
   readonly read: () => Promise<State>
   readonly known: State
-  /** Called with a new state. The next poll waits until it has resolved. */
+  /** Called with a new state, and with the same one after `late`. The next poll waits until it has resolved. */
   readonly changed: (state: State) => Promise<void>
+  /** Called once for each read that takes longer than `lateReadMs`. The watch goes on when that read ends. */
+  readonly late: () => void
   /** Milliseconds between two polls. @default 250 */
   readonly intervalMs?: number
 }
@@ -150,18 +155,24 @@ export interface WatchOptions<State> {
  * written is empty for a moment, which must not remove its components. Returns a function that stops the watch and
  * resolves when a running callback has ended.
  */
-export function watchState<State>({ read, changed, intervalMs = 250, ...options }: WatchOptions<State>) {
+export function watchState<State>({ read, changed, late, intervalMs = 250, ...options }: WatchOptions<State>) {
   const stopping = new AbortController()
   const { signal } = stopping
 
   async function watch(): Promise<void> {
-    let { known } = options
-    let seen = known
+    let known: State | undefined = options.known
+    let seen: State | undefined = known
     for (;;) {
       await pause(systemClock, intervalMs, signal)
       if (signal.aborted) return
-      const state = await read().catch(() => known)
+      const reading = read().catch(() => undefined)
+      if (!(await within(systemClock, lateReadMs, reading, signal)) && !signal.aborted) {
+        late()
+        known = undefined
+      }
+      const state = await reading
       if (signal.aborted) return
+      if (state === undefined) continue
       const isSettled = isDeepStrictEqual(state, seen)
       seen = state
       if (!isSettled || isDeepStrictEqual(state, known)) continue
@@ -177,7 +188,7 @@ export function watchState<State>({ read, changed, intervalMs = 250, ...options 
   }
 }
 
-/** They are what they were when this module was loaded. A test fakes them later: vitest those of `globalThis`, node:test in all places. */
+/** The timers as they were when this module was loaded. Tests replace timers later: vitest those of `globalThis`, node:test all. */
 export const realTimers = {
   setImmediate,
   setTimeout,

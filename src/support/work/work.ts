@@ -1,6 +1,6 @@
-/** Work that nobody waits for, that waits for its turn, or that is tried again: the one policy of pause and deadline; and a bounded map. */
+/** Background work, work in sequence, pauses between retries, and a bounded map. */
 
-/** @param failed gets what the work rejects with; what it throws itself is dropped */
+/** Runs work that nobody awaits. @param failed gets the rejection of the work; an error that `failed` itself throws is ignored */
 export function inBackground(work: Promise<unknown>, failed: (error: unknown) => void): void {
   work.catch(failed).catch(() => {})
 }

@@ -1,5 +1,5 @@
 /** Whether a run can begin: account, resource group, rights and providers are looked at before anything is made. */
-import { readWholeList } from '../../../src/provision/arm.ts'
+import { readList } from '../../../src/provision/arm.ts'
 import { isAllowed, readPermissions } from '../../../src/sidecar/check/checks/check-azure.ts'
 import { UsageError } from '../../../src/support/command-line/options.ts'
 import { messageOf } from '../../../src/support/process/error-code.ts'
@@ -104,7 +104,7 @@ async function pagesOf(arm: Arm, path: string, apiVersion: string): Promise<read
     if (status !== 200) throw refused(`${path} can't be read`, status, errorOf(body))
     return body
   }
-  return readWholeList(get, path, 'entries')
+  return readList(get, path, 'entries')
 }
 
 async function requireProvider(arm: Arm, subscriptionId: string, namespace: string): Promise<void> {

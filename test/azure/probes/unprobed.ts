@@ -22,5 +22,6 @@ export const unprobed: Readonly<Record<string, string>> = {
   'dead-letter-probation': 'an endpoint that is held back until a time to live has ended takes longer than a run has',
   'deletion-notice-once': 'Azure may try for a day, and a run does not wait so long for what may not come',
   'function-retries': 'a run has no function app: Azure asks for one that is there',
+  'role-assignment-fixed': 'a run assigns one role for its storage account, and changes no assignment of others',
   'handshake-after-reset': 'a run has no endpoint in front of Azure that resets one connection',
 }

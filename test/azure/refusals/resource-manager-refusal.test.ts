@@ -19,12 +19,12 @@ const context: FailureContext = {
   resourceManager: 'https://management.azure.com',
   secrets: ['query-marked', 'secret/marked'],
 }
-type Said = Partial<ArmFailure> & { readonly targets?: readonly string[] }
+type Said = Partial<ArmFailure>
 
 /** A failure of this kind; without one the kind that an answer of ARM has which says so. */
-function failed({ kind, status = 400, code, message = '', targets = [], ...more }: Said): ArmFailure {
+function failed({ kind, status = 400, code, message = '', ...more }: Said): ArmFailure {
   if (kind) return { kind, status, code, message, ...more }
-  const error = { code, message, details: targets.map((target) => ({ target })) }
+  const error = { code, message }
   const request = createPipelineRequest({ url: 'https://arm.example.com' })
   const response = { status, headers: createHttpHeaders(), request, bodyAsText: JSON.stringify({ error }) }
   return { ...readFailure(new RestError('', { statusCode: status, request, response }), 0), ...more }
@@ -115,9 +115,6 @@ it.each<Judged>([
     { status: 409, message: 'The Microsoft.EventGrid provider is not registered in subscription s1.' },
   ],
   ['PROVIDER_NOT_REGISTERED', { status: 400, code: 'MissingSubscriptionRegistration' }],
-  ['PROVIDER_NOT_REGISTERED', { status: 400, message: 'Please register it', targets: ['x', 'Microsoft.EventGrid'] }],
-  ['SUBSCRIPTION_REJECTED', { status: 400, message: 'Please register it', targets: ['Microsoft.Storage'] }],
-  ['SUBSCRIPTION_REJECTED', { status: 400, message: 'x', targets: ['Microsoft.EventGrid'] }],
   ['PERMISSION_DENIED', operation('AuthorizationFailed')],
   ['SCOPE_NOT_FOUND', { status: 404, code: 'SubscriptionNotFound' }],
   ...each('SCOPE_NOT_FOUND', scopeCodes, (code) => ({ status: 400, code })),

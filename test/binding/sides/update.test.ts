@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { get } from 'node:http'
 import { createServer } from 'node:net'
 import { setFlagsFromString } from 'node:v8'
@@ -123,6 +124,17 @@ it.each<[what: string, code: string, listened: number, changes: Fields]>([
   // What failed is tried anew.
   await world.update({ maxConcurrency: '8' })
   await world.roundTrip()
+})
+
+it('gives handlers no asynchronous context of who calls init or update', async () => {
+  const store = new AsyncLocalStorage<string>()
+  const seen: unknown[] = []
+  const world = await openWorld({ binding: { onEvent: () => void seen.push(store.getStore()) } })
+  await store.run('of who calls init', () => world.init())
+  await world.roundTrip()
+  await store.run('of who calls update', () => world.update({ maxConcurrency: '7' }))
+  await world.roundTrip()
+  expect(seen).toEqual([undefined, undefined])
 })
 
 it('is unhealthy, and says so, where the former listener cannot come back either, until an update opens one', async () => {
@@ -494,7 +506,7 @@ it('closes one side alone, which an update opens again', async () => {
   expect(world.binding.health().output).toMatchObject({ status: 'unhealthy' })
   expect(await refusal(world.binding.invoke('create', {}))).toMatchObject({
     code: 'CLOSED',
-    what: expect.stringContaining('output side was closed'),
+    what: expect.stringContaining('output side is closed'),
     fix: expect.stringContaining('update'),
   })
   await world.update()

@@ -75,50 +75,45 @@ it('is provisioned since its own write, or since it was found as another replica
   expect(second.keeper.state()).toEqual({ state: 'provisioned', since: second.time.clock.now() })
 })
 
-it('is ready half a minute after its start, whatever ARM answers', async () => {
-  const { time, asked, keeper, settle } = open({ addsCredential: true })
-  time.advance(60_000)
-  expect(keeper.isReady()).toBe(false)
-  keeper.bringUp('forever').catch(() => {})
-  await settle()
-  asked[0]?.how.onLook?.({ delivers: true, lacksCredential: true })
-  time.advance(29_999)
-  expect(keeper.isReady()).toBe(false)
-  time.advance(1)
-  expect(keeper.isReady()).toBe(true)
-})
-
-it('is ready five seconds after its start where nothing is known, or with the first failure', async () => {
-  const { time, keeper } = open({ addsCredential: true })
-  keeper.bringUp('forever').catch(() => {})
-  time.advance(4_999)
-  expect(keeper.isReady()).toBe(false)
-  time.advance(1)
-  expect(keeper.isReady()).toBe(true)
-
-  const second = open({ addsCredential: true })
-  second.keeper.bringUp('forever').catch(() => {})
-  await second.settle()
-  const error = new BindingError('TIMEOUT', { what: 'no answer from ARM' })
-  second.asked[0]?.how.onAttempt?.({ attempt: 1, error, retryInMs: 1, isMissing: false })
-  expect(second.keeper.isReady()).toBe(true)
-  second.asked[0]?.how.onLook?.({ delivers: true, lacksCredential: true })
-  expect(second.keeper.isReady()).toBe(false)
-  second.asked[0]?.how.onAnswer?.(true)
-  expect(second.keeper.isReady()).toBe(false)
+it('is not ready for half a minute after a read that lacks its credential, or until nobody else answers', async () => {
+  const [first, second] = [open({ addsCredential: true }), open({ addsCredential: true })]
+  for (const { time, asked, keeper, settle } of [first, second]) {
+    keeper.bringUp('forever').catch(() => {})
+    await settle()
+    time.advance(60_000)
+    expect(keeper.isReady()).toBe(true)
+    asked[0]?.how.onLook?.({ exists: true, delivers: true, lacksCredential: true })
+    time.advance(29_999)
+    asked[0]?.how.onLook?.({ exists: true, delivers: true, lacksCredential: true })
+    asked[0]?.how.onAnswer?.(true)
+    expect(keeper.isReady()).toBe(false)
+  }
+  first.time.advance(1)
+  expect(first.keeper.isReady()).toBe(true)
   second.asked[0]?.how.onAnswer?.(false)
   expect(second.keeper.isReady()).toBe(true)
 })
 
-it('is ready once its upsert has succeeded, and at once where it follows another, for whose end it waits', async () => {
-  const first = open({ addsCredential: true })
-  await first.bringUp({ action: 'kept' })
-  expect(first.keeper.isReady()).toBe(true)
-
+it('is ready while nothing is known, also after a failure', async () => {
   const { asked, keeper, settle } = open({ addsCredential: true })
+  keeper.bringUp('forever').catch(() => {})
+  await settle()
+  expect(keeper.isReady()).toBe(true)
+  const error = new BindingError('TIMEOUT', { what: 'no answer from ARM' })
+  asked[0]?.how.onAttempt?.({ attempt: 1, error, retryInMs: 1, isMissing: false })
+  expect(keeper.isReady()).toBe(true)
+})
+
+it('is ready once its upsert has succeeded', async () => {
+  const { keeper, bringUp } = open({ addsCredential: true })
+  await bringUp({ action: 'kept' })
+  expect(keeper.isReady()).toBe(true)
+})
+
+it('asks nothing before the upkeep of the former side has ended', async () => {
+  const { asked, keeper, settle } = open()
   const former = Promise.withResolvers<void>()
   keeper.bringUp('forever', undefined, former.promise).catch(() => {})
-  expect(keeper.isReady()).toBe(true)
   await settle()
   expect(asked).toHaveLength(0)
   former.resolve()
@@ -132,7 +127,7 @@ it('knows since when the event subscription delivers with our credential', async
   await settle()
   const look = (delivers: boolean, lacksCredential: boolean) => {
     time.advance(1)
-    asked[0]?.how.onLook?.({ delivers, lacksCredential })
+    asked[0]?.how.onLook?.({ exists: true, delivers, lacksCredential })
     return keeper.carriesOursSince()
   }
   expect(keeper.carriesOursSince()).toBeUndefined()
@@ -151,7 +146,7 @@ it('says what a write waits for, in whatever state it is', async () => {
   await settle()
   asked[0]?.how.onWait?.('the endpoint answered 503')
   expect(keeper.state()).toEqual({ state: 'pending', why: 'the endpoint answered 503' })
-  asked[0]?.how.onLook?.({ delivers: false, lacksCredential: false })
+  asked[0]?.how.onLook?.({ exists: false, delivers: false, lacksCredential: false })
   const error = new BindingError('TIMEOUT', { what: 'no answer from ARM' })
   asked[0]?.how.onAttempt?.({ attempt: 1, error, retryInMs: 1, isMissing: false })
   asked[0]?.how.onWait?.('the endpoint answered 404')
@@ -179,9 +174,9 @@ it('stays ready once it was', async () => {
   const { asked, keeper, settle } = open({ addsCredential: true })
   keeper.bringUp('forever').catch(() => {})
   await settle()
-  asked[0]?.how.onLook?.({ delivers: true, lacksCredential: false })
+  asked[0]?.how.onLook?.({ exists: true, delivers: true, lacksCredential: false })
   expect(keeper.isReady()).toBe(true)
-  asked[0]?.how.onLook?.({ delivers: true, lacksCredential: true })
+  asked[0]?.how.onLook?.({ exists: true, delivers: true, lacksCredential: true })
   expect(keeper.isReady()).toBe(true)
 })
 
@@ -227,22 +222,47 @@ it('repairs at most once a minute, and never while an upsert is under way', asyn
   keeper.repair()
   await settle()
   expect(asked).toHaveLength(3)
-  expect(log.text()).toContain('could not be corrected: PERMISSION_DENIED: no role')
   expect(log.lines.filter(({ message }) => message.endsWith('reading the event subscription again'))).toHaveLength(2)
   asked[2]?.end.resolve({ action: 'created', wroteAt: 2 })
   await settle()
   expect(keeper.timesDeleted()).toBe(0)
   time.advance(60_000)
-  for (const [action, times] of [
-    ['kept', 0],
-    ['created', 1],
+  for (const [exists, times] of [
+    [true, 0],
+    [false, 1],
   ] as const) {
     keeper.repair()
     await settle()
-    asked.at(-1)?.end.resolve({ action })
+    // Several reads find it missing, of one deletion.
+    for (let reads = 0; reads < 2; reads++)
+      asked.at(-1)?.how.onLook?.({ exists, delivers: exists, lacksCredential: false })
+    asked.at(-1)?.end.resolve({ action: exists ? 'kept' : 'created' })
     await settle()
     expect(keeper.timesDeleted()).toBe(times)
     time.advance(60_000)
+  }
+})
+
+it('reads at once what Event Grid says to be deleted, also after a repair, and counts it however the reads end', async () => {
+  for (const failed of [undefined, 'TIMEOUT', 'SCOPE_NOT_FOUND'] as const) {
+    const { asked, keeper, bringUp, settle } = open()
+    await bringUp()
+    keeper.repair()
+    await settle()
+    asked[1]?.how.onLook?.({ exists: true, delivers: true, lacksCredential: false })
+    asked[1]?.end.resolve({ action: 'kept' })
+    await settle()
+    keeper.deleted()
+    await settle()
+    expect(asked).toHaveLength(3)
+    const error = failed && new BindingError(failed, { what: 'no' })
+    if (error) asked[2]?.how.onAttempt?.({ attempt: 1, error, retryInMs: 1, isMissing: false })
+    if (failed === 'SCOPE_NOT_FOUND') expect(keeper.state()).toMatchObject({ state: 'failed', delivers: false })
+    else asked[2]?.how.onLook?.({ exists: false, delivers: false, lacksCredential: false })
+    expect(keeper.timesDeleted()).toBe(1)
+    keeper.deleted()
+    await settle()
+    expect(asked).toHaveLength(3)
   }
 })
 
@@ -259,6 +279,29 @@ it('repairs nothing before init has succeeded, which does the same', async () =>
   keeper.repair()
   await settle()
   expect([asked.length, time.pending()]).toEqual([1, 0])
+})
+
+it('is not taken for one that delivers after ten minutes in which it could not be read', async () => {
+  const { time, asked, keeper, settle } = open()
+  keeper.bringUp('forever').catch(() => {})
+  await settle()
+  const fail = () => {
+    const error = new BindingError('TIMEOUT', { what: 'no answer' })
+    asked[0]?.how.onAttempt?.({ attempt: 1, error, retryInMs: 1, isMissing: false })
+  }
+  time.advance(60_000)
+  fail()
+  time.advance(10 * 60_000 - 1)
+  fail()
+  const failed = { state: 'failed', why: 'TIMEOUT: no answer' }
+  expect(keeper.state()).toEqual(failed)
+  time.advance(1)
+  fail()
+  expect(keeper.state()).toEqual({ ...failed, delivers: 'unseen' })
+  asked[0]?.how.onLook?.({ exists: true, delivers: true, lacksCredential: false })
+  fail()
+  expect(keeper.state()).toEqual(failed)
+  await keeper.close()
 })
 
 it('goes on in the background after a failure that does not pass: somebody may correct its cause', async () => {
@@ -291,12 +334,11 @@ it('is ended by close, which waits for it, and does nothing after', async () => 
 })
 
 it('tells of no failure where close ends a repair', async () => {
-  const { keeper, log, bringUp, settle } = open()
+  const { keeper, bringUp, settle } = open()
   await bringUp()
   keeper.repair()
   await settle()
   await keeper.close()
-  expect(log.text()).not.toContain('could not be corrected')
   expect(keeper.state().state).toBe('provisioned')
 })
 
@@ -313,21 +355,45 @@ describe('the watch', () => {
     expect(found.looks).toBe(2)
   })
 
+  it.each([
+    { isDown: true, isAway: false, delivers: false },
+    { isDown: false, isAway: true, delivers: false },
+    { isDown: false, isAway: false, delivers: undefined },
+  ])(
+    'after a look at one that is down: $isDown, away: $isAway, a repair that fails tells delivers: $delivers',
+    async (row) => {
+      const { time, asked, found, keeper, bringUp, look, settle } = open()
+      await bringUp()
+      const { isDown, isAway, delivers } = row
+      found.next = { kind: 'changed', problem: 'it differs', lacksCredential: false, isDown, isAway }
+      await look()
+      time.advance(60_000)
+      keeper.repair()
+      await settle()
+      const error = new BindingError('TIMEOUT', { what: 'no answer from ARM' })
+      asked[1]?.how.onAttempt?.({ attempt: 1, error, retryInMs: 1, isMissing: false })
+      const state = { state: 'failed', why: error.message }
+      expect(keeper.state()).toEqual(delivers === undefined ? state : { ...state, delivers })
+    },
+  )
+
   it('writes nothing where somebody changed it, says so once, and again when it is as it was', async () => {
-    const { asked, found, log, keeper, bringUp, look } = open()
+    const { time, asked, found, log, keeper, bringUp, look } = open()
     await bringUp()
     found.next = {
       kind: 'changed',
       problem: 'it delivers to https://other.example.com/',
       lacksCredential: false,
       isDown: false,
+      isAway: true,
     }
     const lines = (...levels: string[]) => log.lines.filter(({ level }) => levels.includes(level))
     await look()
     expect(lines('warn')).toHaveLength(1)
+    const awaySince = time.now()
     await look()
     const problem = `somebody changed the event subscription: ${found.next.problem}`
-    expect(keeper.state()).toEqual({ state: 'provisioned', since: 1, problem })
+    expect(keeper.state()).toEqual({ state: 'provisioned', since: 1, problem, awaySince })
     expect(lines('warn', 'info')).toHaveLength(1)
     found.next = { kind: 'intact' }
     await look()
@@ -402,6 +468,31 @@ describe('the watch', () => {
     expect(reasons).toEqual(['TooManyRequests', 'answerUnread'])
   })
 
+  it.each([
+    {
+      name: 'Azure refuses the client',
+      failure: new ArmFailureError({ kind: 'forbidden', status: 403, code: 'AuthorizationFailed', message: 'no role' }),
+      says: 'PERMISSION_DENIED (AuthorizationFailed)',
+    },
+    {
+      name: 'Entra refuses the client',
+      failure: new BindingError('CREDENTIALS_REJECTED', { what: 'expired', fix: 'make a new one' }),
+      says: 'CREDENTIALS_REJECTED: expired; make a new one',
+    },
+  ])('is degraded while it may not look, as $name, which is logged once', async ({ failure, says }) => {
+    const { found, log, keeper, bringUp, look } = open()
+    await bringUp()
+    found.next = failure
+    await look()
+    await look()
+    const problem = `the event subscription can't be read any more, so a change of it would not be seen: ${says}`
+    expect(keeper.state()).toEqual({ state: 'provisioned', since: 1, problem })
+    expect(log.lines.filter(({ message }) => message === problem)).toHaveLength(1)
+    found.next = { kind: 'intact' }
+    await look()
+    expect(keeper.state()).toEqual({ state: 'provisioned', since: 1 })
+  })
+
   it('creates one again that is gone, which it believes at the second look where the client may not read the list', async () => {
     const { asked, found, log, keeper, bringUp, end, look } = open()
     await bringUp()
@@ -415,7 +506,7 @@ describe('the watch', () => {
     expect(asked).toHaveLength(1)
     await look()
     expect(keeper.state()).toEqual({ state: 'failed', why: 'it was deleted', delivers: false })
-    expect(asked.map(({ how }) => how.patience)).toEqual(['timeout', 'timeout'])
+    expect(asked.map(({ how }) => how.patience)).toEqual(['timeout', 'forever'])
     await end({ action: 'created', wroteAt: 7 })
     expect(keeper.state()).toEqual({ state: 'provisioned', since: 7 })
     expect(keeper.timesDeleted()).toBe(1)
@@ -439,9 +530,6 @@ it('with check repairs nothing, warns of a difference once, and is unwell until 
   await look()
   expect(keeper.state()).toMatchObject({ state: 'provisioned', problem })
   expect(log.lines.filter(({ level }) => level === 'warn')).toHaveLength(1)
-  keeper.repair()
-  await settle()
-  expect(checks).toHaveLength(1)
   found.next = new ArmFailureError({ kind: 'notFound', status: 404, code: 'ResourceNotFound', message: 'gone' })
   await look()
   expect(keeper.state()).toEqual({ state: 'missing', why: 'the resource that it belongs to does not exist' })
@@ -450,4 +538,21 @@ it('with check repairs nothing, warns of a difference once, and is unwell until 
   expect(keeper.state()).toEqual({ state: 'missing', why: 'it was deleted' })
   expect(checks).toHaveLength(2)
   expect(log.text()).toContain('the event subscription is missing; waiting until somebody creates it')
+})
+
+it('with check says that no event comes while Event Grid delivers nothing by it, at the start and later', async () => {
+  const { checks, found, keeper, look, settle } = open({ provisioning: 'check' })
+  keeper.bringUp('forever').catch(() => {})
+  await settle()
+  checks[0]?.end.resolve({ action: 'found', problem: 'its provisioning state is Failed', isDown: true })
+  await settle()
+  const why = 'the event subscription differs from the metadata: its provisioning state is Failed'
+  expect(keeper.state()).toEqual({ state: 'failed', why, delivers: false })
+  await look()
+  checks[1]?.end.resolve({ action: 'found' })
+  await settle()
+  expect(keeper.state()).toMatchObject({ state: 'provisioned' })
+  found.next = { kind: 'changed', problem: 'its provisioning state is Failed', lacksCredential: false, isDown: true }
+  await look()
+  expect(keeper.state()).toEqual({ state: 'failed', why, delivers: false })
 })

@@ -1,20 +1,26 @@
 /** What a listener learns of its event subscription without a delivery. */
 import { expect, it, onTestFinished } from 'vitest'
+import type { EventGridEmulator } from '../../../packages/emulator/src/index.ts'
 import { createPullSide } from '../../../src/binding/sides/pull-side.ts'
 import { createPushSide } from '../../../src/binding/sides/push-side.ts'
 import { parseMetadata } from '../../../src/metadata/typed/parse-metadata.ts'
 import { credentialOf, managementOf, sendArm } from '../../support/azure-clients.ts'
 import { captureLog } from '../../support/captured-log.ts'
 import { createManualClock } from '../../support/manual-clock.ts'
-import { fieldsFor, publicUrl } from '../../support/open-world.ts'
+import { type Fields, fieldsFor, publicUrl } from '../../support/open-world.ts'
 import { startEmulator } from '../../support/start-emulator.ts'
 import { openWebhook } from '../../support/webhook.ts'
 
-async function openSide() {
-  const emulator = await startEmulator()
+async function openSide(changes: Fields = {}, given?: EventGridEmulator) {
+  const emulator = given ?? (await startEmulator())
   const topic = emulator.topic()
   const time = createManualClock()
-  const fields = { ...fieldsFor(emulator), subscriberEndpoint: `${publicUrl}?code=marked`, maxDeliveryAttempts: '7' }
+  const fields = {
+    ...fieldsFor(emulator),
+    subscriberEndpoint: `${publicUrl}?code=marked`,
+    maxDeliveryAttempts: '7',
+    ...changes,
+  }
   const { push: input } = parseMetadata(fields, { credentialGiven: true, allowAnyPort: true })
   if (!input) throw new Error('no input side')
   const side = await createPushSide(input, {
@@ -47,38 +53,57 @@ async function openSide() {
   }
 }
 
-it('creates an event subscription again that somebody deleted', async () => {
-  const { side, remove, exists, look } = await openSide()
+it('creates an event subscription again that somebody deleted, as soon as Event Grid tells of that', async () => {
+  const { side, remove, exists } = await openSide()
   const before = { status: 'healthy', eventSubscription: { state: 'provisioned', timesDeleted: 0 } }
   expect(side.health()).toMatchObject(before)
   await remove()
-  look()
   await expect.poll(exists, { timeout: 30_000 }).toBe(true)
   const again = { status: 'healthy', eventSubscription: { state: 'provisioned', timesDeleted: 1 } }
   await expect.poll(() => side.health(), { timeout: 30_000 }).toMatchObject(again)
 })
 
 it('is unhealthy where one that somebody deleted cannot be created again', async () => {
-  const { emulator, side, remove, look } = await openSide()
-  await remove()
+  const { emulator, side, remove } = await openSide()
   emulator.failNext({ route: 'arm', status: 403, times: 1_000, matches: ({ method }) => method === 'PUT' })
-  look()
+  await remove()
   const reasons = [expect.stringMatching(/^no event comes: /)]
   await expect.poll(() => side.health(), { timeout: 30_000 }).toMatchObject({ status: 'unhealthy', reasons })
   expect(side.health().eventSubscription).toEqual({ state: 'failed', timesDeleted: 1 })
 })
 
-it('is degraded with the reason where somebody moved it, and writes nothing', async () => {
+it('is unhealthy as soon as Event Grid tells that somebody deleted one that it only checks', async () => {
+  const { side: maker, emulator, remove } = await openSide()
+  await maker.close()
+  const { side } = await openSide({ provisioning: 'check' }, emulator)
+  await remove()
+  const missing = { status: 'unhealthy', eventSubscription: { state: 'missing' } }
+  await expect.poll(() => side.health(), { timeout: 30_000 }).toMatchObject(missing)
+})
+
+it('is unhealthy with the reason where somebody moved it, and writes nothing at any look', async () => {
   const { emulator, side, move, look } = await openSide()
   const other = await openWebhook(emulator)
   await move(`${other.url}?code=marked-elsewhere`)
   const writes = () => emulator.records.requests.filter(({ method }) => method === 'PUT' || method === 'PATCH').length
   const before = writes()
   look()
-  await expect.poll(() => side.health(), { timeout: 30_000 }).toMatchObject({ status: 'degraded' })
+  const away = { status: 'unhealthy', cause: 'subscription', eventSubscription: { state: 'provisioned' } }
+  await expect.poll(() => side.health(), { timeout: 30_000 }).toMatchObject(away)
+  const reads = () => emulator.records.requests.filter(({ route }) => route === 'arm').length
+  const readsBefore = reads()
+  look()
+  await expect.poll(reads, { timeout: 30_000 }).toBeGreaterThan(readsBefore)
   const reason = `somebody changed the event subscription: it delivers to ${other.url}, not to ${publicUrl}`
   expect(side.health().reasons).toEqual([reason])
   expect(writes()).toBe(before)
+})
+
+it('is unhealthy where an event subscription that is only checked delivers to another endpoint', async () => {
+  const { side: maker, emulator } = await openSide()
+  await maker.close()
+  const { side } = await openSide({ provisioning: 'check', subscriberEndpoint: `${publicUrl}-typo` }, emulator)
+  expect(side.health()).toMatchObject({ status: 'unhealthy', cause: 'subscription', ready: true })
 })
 
 it('is degraded where a late write of somebody stands over a setting of the metadata, which is left as it is', async () => {

@@ -78,6 +78,7 @@ describe('readDefinition', () => {
     ['a component of another version', { name: 'x', version: 'v9', properties: {} }, 'version'],
     ['properties that are text', { name: 'x', properties: 'x' }, 'properties'],
     ['a name that is no text', { name: 7, properties: {} }, 'name'],
+    ['fields beside properties', { properties: {}, scope: 'x', AccessKey: 'y', scopes: [] }, 'scope', 'AccessKey'],
     ['several faults together', several, 'apiVersion', 'kind', 'spec.type', 'spec.version'],
   ])('refuses %s', (_what, input, ...fields) => {
     const error = thrownBy(() => readDefinition(input))

@@ -91,6 +91,8 @@ describe('an entry', () => {
     ['{ name: a, envRef: X }', { kind: 'envRef', variable: 'X' }],
     ['{ name: a, secretKeyRef: { name: s } }', { kind: 'secretKeyRef', reference: { name: 's', key: 's' } }],
     ['{ name: a, secretKeyRef: { name: s, key: k } }', { kind: 'secretKeyRef', reference: { name: 's', key: 'k' } }],
+    ['{ name: a, secretKeyRef: { name: s, key: "" } }', { kind: 'secretKeyRef', reference: { name: 's', key: 's' } }],
+    ['{ name: a, secretKeyRef: { name: s, key: } }', { kind: 'secretKeyRef', reference: { name: 's', key: 's' } }],
   ])('%s has its source', (entry, source) => {
     expect(read(entry)).toMatchObject({ entries: [{ name: 'a', source }], issues: [] })
   })
@@ -106,6 +108,7 @@ describe('an entry', () => {
     ['{ name: a, envRef: X, value: x }', 'has value and envRef', 'x }'],
     ['{ name: a, secretKeyRef: { name: s }, envRef: X }', 'has secretKeyRef and envRef', '{ name: s'],
     ['{ name: a, vlaue: x }', 'has the unknown key "vlaue"', 'a,'],
+    ['{ name: a, value:MARKED }', 'has a key with other characters than letters: write a space after each colon', 'a,'],
   ])('%s is a fault at its value', (entry, rule, place) => {
     const { entries, issues } = read(entry)
     expect(entries).toMatchObject([{ name: 'a', source: { kind: 'faulty' } }])

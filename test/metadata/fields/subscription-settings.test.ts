@@ -50,16 +50,13 @@ it('takes 25 filters, and 25 values in them together', () => {
 
 it.each([
   [{ operatorType: 'StringIm', key, values: ['a'] }, /^\[1\]\.operatorType must be one of /, 'did you mean StringIn?'],
-  [{ operatorType: 'StringIn', key, values: ['a', 1] }, /^\[1\]\.values\[1\] must be of type string$/, undefined],
-  [{ operatorType: 'StringIn', key, values: [] }, /^\[1\]\.values must not be empty$/, undefined],
-  [
-    { operatorType: 'NumberIn', key, values: Array(26).fill(1) },
-    /^\[1\]\.values must hold at most 25 items$/,
-    undefined,
-  ],
-  [{ operatorType: 'IsNotNull', key: 'x'.repeat(513) }, /^\[1\]\.key must be at most 512 characters long$/, undefined],
-  [{ operatorType: 'IsNotNull', key, value: 1 }, /^\[1\] must not hold "value" with this operator$/, undefined],
-  [{ operatorType: 'NumberInRange', key, values: [[2, 1]] }, /^\[1\]\.values\[0\] must be \[low, high\]/, undefined],
+  [{ operatorType: 'StringIn', key, values: ['a', 1] }, /^\[1\]\.values\[1\]: .*expected string/, undefined],
+  [{ operatorType: 'StringIn', key, values: [] }, /^\[1\]\.values: .*>=1 items/, undefined],
+  [{ operatorType: 'NumberIn', key, values: Array(26).fill(1) }, /^\[1\]\.values: .*<=25 items/, undefined],
+  [{ operatorType: 'IsNotNull', key: 'x'.repeat(513) }, /^\[1\]\.key: .*<=512 characters/, undefined],
+  [{ operatorType: 'IsNotNull', key, value: 1 }, /^\[1\]: .*"value"/, undefined],
+  [{ operatorType: 'NumberInRange', key, values: [[2, 1]] }, /^\[1\]\.values\[0\]: must be \[low, high\]/, undefined],
+  [{ operatorType: 'IsNotNull', key, 'a\nb': 1 }, /^\[1\]: .*"a b"$/, undefined],
   [{ operatorType: 5, key }, /^\[1\] must be an object with an operatorType$/, undefined],
 ])('says of %j which filter is wrong and how', (filter, rule, fix) => {
   const call = () => parse({ operatorType: 'IsNotNull', key }, filter)

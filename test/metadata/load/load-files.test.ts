@@ -34,6 +34,7 @@ metadata: { name: ${name} }
 spec: { type: ${type}, metadata: ${JSON.stringify(metadata)} }
 ${more}`
 }
+const inLocal = 'auth: { secretStore: local }'
 const localFile = 'secretstores.local.file'
 const localEnv = 'secretstores.local.env'
 
@@ -87,6 +88,15 @@ it.each<[name: string, text: string | Error, fault: RegExp]>([
   expect(faults).toEqual([expect.stringMatching(/dir\/a\.yaml/)])
   expect(faults).toEqual([expect.stringMatching(fault)])
   expect(components.size).toBe(0)
+})
+
+it('tells the faults of the second of two components of one name too', () => {
+  const second = component('alpha').replace('https', 'ftp')
+  const { issues } = load({ 'a.yaml': component('alpha'), 'b.yml': second })
+  expect(issues.map(({ field, rule }) => field ?? rule)).toEqual([
+    expect.stringContaining('is defined at a.yaml'),
+    'topicEndpoint',
+  ])
 })
 
 it('lets the first of two components of one name count, and says so', () => {
@@ -168,7 +178,7 @@ describe('secret stores', () => {
       },
     }
   }
-  const alpha = component('alpha', { accessKey })
+  const alpha = component('alpha', { accessKey, more: 'auth: { secretStore: one }' })
   const withKey = (value: string) =>
     load({ 'a.yaml': component('alpha', { accessKey: `{ value: ${value} }` }) }).components.get('alpha')?.fingerprint
   const keyOf = ({ components }: Loaded) => components.get('alpha')?.fingerprint
@@ -176,7 +186,7 @@ describe('secret stores', () => {
   it('that cannot be read are a fault of their own', () => {
     const folder = openFolder()
     const files = {
-      'a.yaml': `${alpha}---${component('beta')}`,
+      'a.yaml': `${alpha}\n---${component('beta')}`,
       'b.yaml': folder.store('one', 'key-1', { file: 'gone' }),
     }
     const { faults, components } = load(files)
@@ -186,26 +196,34 @@ describe('secret stores', () => {
     expect([...components.keys()]).toEqual(['beta'])
   })
 
-  it('come after the secrets that are given, and an empty name means none of them', () => {
+  it('that may be missing take only the components away that need them', () => {
     const folder = openFolder()
-    const unnamed = component('alpha', { accessKey, more: 'auth: { secretStore: "" }' })
-    const files = { 'a.yaml': unnamed, 'b.yaml': folder.store('one', 'key-1') }
+    const store = folder.store('one', 'key-1', { file: 'gone' }).replace('spec: {', 'spec: { ignoreErrors: true,')
+    const { faults, components, notes } = load({ 'a.yaml': `${alpha}\n---${component('beta')}`, 'b.yaml': store })
+    expect([...components.keys()]).toEqual(['beta'])
+    expect(faults).toEqual([expect.stringContaining('accessKey')])
+    expect(notes.join()).toMatch(/secret store one: \S+gone\.json can't be read: ENOENT/)
+  })
+
+  it('take their own fields from envRef', () => {
+    const store = secretStore(localEnv, {}, { name: 'one' }).replace('[]', '[{ name: prefix, envRef: PREFIX }]')
+    const env = { PREFIX: 'SHOP_', 'SHOP_event-grid': 'right', 'event-grid': 'another' }
+    expect(keyOf(load({ 'a.yaml': alpha, 'b.yaml': store }, env))).toBe(withKey('right'))
+  })
+
+  it('come after the secrets that are given', () => {
+    const folder = openFolder()
+    const files = { 'a.yaml': alpha, 'b.yaml': folder.store('one', 'key-1') }
     expect(keyOf(load(files))).toBe(withKey('key-1'))
     expect(keyOf(load(files, {}, { 'event-grid': 'given' }))).toBe(withKey('given'))
   })
 
-  it('that are not known, since a file is broken, are not guessed', () => {
+  it.each(['', 'auth: { secretStore: "" }'])('serve the components that name them: not one with "%s"', (more) => {
     const folder = openFolder()
-    const named = component('alpha', { accessKey, more: 'auth: { secretStore: one }' })
-    for (const text of [alpha, named]) {
-      const files = { 'a.yaml': text, 'b.yaml': 'kind: [', 'c.yaml': folder.store('two', 'key-2') }
-      const { faults, components } = load(files)
-      expect(faults).toEqual([
-        expect.stringMatching(/^a\.yaml:10:41: accessKey is a secretKeyRef .*mend b\.yaml first/),
-        expect.stringMatching(/^b\.yaml:1:\d+: is not valid YAML/),
-      ])
-      expect(components.size).toBe(0)
-    }
+    const unnamed = component('alpha', { accessKey, more })
+    expect(load({ 'a.yaml': unnamed, 'b.yaml': folder.store('one', 'key-1') }).faults).toEqual([
+      expect.stringContaining('names no secret store: write auth: { secretStore: one }; or put'),
+    ])
   })
 
   it('count by the order of their files where two have one name', () => {
@@ -218,10 +236,9 @@ describe('secret stores', () => {
 
   it('of other applications are none', () => {
     const folder = openFolder()
-    const other = folder.store('other', 'key-2', { more: 'scopes: [billing]' })
-    expect(keyOf(load({ 'a.yaml': alpha, 'b.yaml': folder.store('one', 'key-1'), 'c.yaml': other }))).toBe(
-      withKey('key-1'),
-    )
+    const other = folder.store('one', 'key-2', { more: 'scopes: [billing]' })
+    const files = { 'a.yaml': alpha, 'b.yaml': other, 'c.yaml': folder.store('one', 'key-1') }
+    expect(keyOf(load(files))).toBe(withKey('key-1'))
     expect(load({ 'a.yaml': alpha, 'c.yaml': other }).faults).toEqual([expect.stringContaining('"event-grid"')])
   })
 
@@ -253,14 +270,13 @@ describe('a secret that is missing', () => {
 
   it.each([
     { name: 'no secret store', more: '', files: {} },
-    { name: 'one that it does not name', more: '', files: { 'z.yaml': store } },
-    { name: 'the one that it names', more: 'auth: { secretStore: local }', files: { 'z.yaml': store } },
+    { name: 'the one that it names', more: inLocal, files: { 'z.yaml': store } },
   ])('is told where to go where there is $name', ({ more, files }) => {
     const { faults } = load({ 'a.yaml': component('alpha', { accessKey, more }), ...files })
     expect(faults).toEqual([expect.stringContaining(`as text; ${advice}`)])
   })
 
-  it('is not taken from another store than its component names, nor from one of several where it names none', () => {
+  it('is not taken from another store than its component names', () => {
     const { path } = makeComponentFolder()
     const store = (name: string, value: string, fields: Readonly<Record<string, unknown>> = {}) => {
       writeFileSync(`${path}/${name}.json`, JSON.stringify({ 'event-grid': { accessKey: value } }))
@@ -275,15 +291,12 @@ describe('a secret that is missing', () => {
     expect(load({ 'a.yaml': named('gone'), ...stores }).faults).toEqual([
       expect.stringContaining(`there is no secret store "gone"; ${advice}`),
     ])
-    expect(load({ 'a.yaml': component('alpha', { accessKey }), ...stores }).faults).toEqual([
-      expect.stringContaining('names none of the secret stores: write auth: { secretStore: right }'),
-    ])
   })
 
   it('is not reported where a store could not be read, and all else is', () => {
     const { faults, components } = load({
-      'a.yaml': component('alpha', { accessKey }),
-      'b.yaml': component('beta', { accessKey }).replace('https', 'ftp'),
+      'a.yaml': component('alpha', { accessKey, more: inLocal }),
+      'b.yaml': component('beta', { accessKey, more: inLocal }).replace('https', 'ftp'),
       'z.yaml': secretStore(localFile, { secretsFile: 'gone/secrets.json' }),
     })
     expect(faults).toEqual([
@@ -303,7 +316,7 @@ it.each([
   const { path } = makeComponentFolder()
   writeFileSync(`${path}/secrets.json`, JSON.stringify({ topic: key }))
   const files = {
-    'a.yaml': component('alpha', { accessKey: '{ secretKeyRef: { name: topic, key: topic } }' }),
+    'a.yaml': component('alpha', { accessKey: '{ secretKeyRef: { name: topic, key: topic } }', more: inLocal }),
     'z.yaml': secretStore(store, { [field]: `${path}/secrets.json`, prefix: 'SHOP_' }),
   }
   const loaded = load(files, env)
@@ -319,8 +332,10 @@ it.each([
   { name: 'APP_API_TOKEN_2', faults: 0 },
 ])('keeps the tokens of Dapr itself from components, as Dapr does: $name gives $faults faults', ({ name, faults }) => {
   const store = secretStore(localEnv)
-  const text = component('alpha', { accessKey: `{ secretKeyRef: { name: ${name} } }` })
+  const text = component('alpha', { accessKey: `{ secretKeyRef: { name: ${name} } }`, more: inLocal })
   expect(load({ 'a.yaml': text, 'b.yaml': store }, { [name]: 'x' }).faults).toHaveLength(faults)
+  const byReference = component('alpha', { accessKey: `{ envRef: ${name} }` })
+  expect(load({ 'a.yaml': byReference }, { [name]: 'x' }).faults).toHaveLength(faults)
 })
 
 it.each([

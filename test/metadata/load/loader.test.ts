@@ -250,7 +250,7 @@ it('gives no component the secret of another store, whatever is given, and in wh
         }
         for (const { secretStore, properties } of taken) {
           const key = textOf(properties.accessKey)
-          if (secretStore === undefined) expect(known.length === 1 || by === 'by name').toBe(true)
+          if (secretStore === undefined) expect(by).toBe('by name')
           else if (by === 'by name') expect(new Set(taken.flatMap((one) => one.secretStore ?? [])).size).toBe(1)
           else expect(key).toBe(own(secretStore))
         }
@@ -320,6 +320,10 @@ describe('loadComponents', () => {
     )
     expect(details).toMatchObject({ components: [{ name: 'invoices' }] })
     expect(issues.every(({ at }) => at !== undefined)).toBe(true)
+
+    const beside = captureLog()
+    await refusal(loadComponents(folderOf({ 'a.yaml': text, 'b.yaml': 'kind: [' }), { logger: beside }))
+    expect(beside.lines).toMatchObject([{ level: 'error', fields: { component: 'orders' } }])
   })
 
   it('takes a component without a fault that says ignoreErrors', () => {
@@ -379,6 +383,20 @@ describe('loadComponents', () => {
       'debug e.yaml: component epsilon is a bindings.azure.eventhubs, which is not ours: left out',
       'debug f.yaml:3:7: kind "Configuration" is left out',
     ])
+  })
+
+  it.each([
+    {
+      how: 'throws',
+      warn: () => {
+        throw new Error('the disk is full')
+      },
+    },
+    { how: 'rejects', warn: () => Promise.reject(new Error('the disk is full')) },
+  ])('reads all though the logger $how', async ({ warn }) => {
+    const folder = folderOf({ 'a.yaml': '', 'b.yaml': caseOf('other-vendor.yaml') })
+    const components = await loadComponents([folder], { logger: { ...captureLog(), warn } })
+    expect(components.map(({ name }) => name)).toEqual(['orders'])
   })
 
   it('says what to do about a path that is not there, and nothing where that is not known', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { resetToDefault } from '../../../src/metadata/fields/field.ts'
-import { metadataFields } from '../../../src/metadata/fields/find-field.ts'
+import { settingFields } from '../../../src/metadata/fields/subscription-settings.ts'
 import { parseMetadata } from '../../../src/metadata/typed/parse-metadata.ts'
 import { faults, input } from '../parse.ts'
 import { sampleInput, storageAccount } from '../sample.ts'
@@ -61,11 +61,11 @@ describe('optional fields', () => {
   })
 
   it('of the event subscription go back to its own by "default", and no others do', () => {
-    const resettable = metadataFields.filter((field) => field.resettable).map(({ name }) => name)
-    const { settings } = input(Object.fromEntries(resettable.map((name) => [name, 'default']))) ?? {}
+    const names = [...Object.keys(settingFields), 'eventDeliverySchema']
+    const { settings } = input(Object.fromEntries(names.map((name) => [name, 'default']))) ?? {}
     const { eventDeliverySchema, ...others } = settings ?? {}
     expect(eventDeliverySchema).toBe('CloudEventSchemaV1_0')
-    expect(Object.keys(others)).toHaveLength(resettable.length - 2)
+    expect(Object.keys(others)).toHaveLength(names.length - 2)
     expect(Object.values(others).every((value) => value === resetToDefault)).toBe(true)
     expect(faults({ ...sampleInput, maxConcurrency: 'default' })).toMatchObject([{ field: 'maxConcurrency' }])
   })

@@ -1,5 +1,6 @@
-import { readFileSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { createServer, type RequestListener } from 'node:http'
+import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { clockFinding, compareClock } from '../../../src/sidecar/check/checks/check-machine.ts'
 import { UsageError } from '../../../src/support/command-line/options.ts'
@@ -40,15 +41,6 @@ it('names a type that was probably meant: alone as wrong usage, beside component
   expect((await check('--offline', '--strict', 'azure')).code).toBe(0)
   folder.remove('orders.yaml')
   await expect(check('--offline')).rejects.toThrow(meant)
-})
-
-it('names the broken file beside a component whose secrets may be in it', async () => {
-  const { check, folder } = await openCheck()
-  folder.write('broken.yaml', 'kind: [')
-  folder.write('orders.yaml', readFileSync(`${folder.path}/orders.yaml`, 'utf8').replace('local-secrets', 'elsewhere'))
-  const { idsThat, said } = await check('--component', 'orders', '--offline')
-  expect(idsThat('failed')).toEqual(['files/secrets'])
-  expect(said('files/secrets')).toMatch(/mend \S*broken\.yaml first, where a secret store may be/)
 })
 
 it('runs with --only nothing else, prerequisites neither, and without --skip all but those', async () => {
@@ -114,6 +106,15 @@ it.each([
   },
   120_000,
 )
+
+it('says with --wait that there is no component any more once its file is gone', async () => {
+  const { folder, check, emulator } = await openCheck()
+  emulator.unregisterProvider()
+  const checking = check('--wait', '30s')
+  await eventually(() => expect(emulator.records.requests.all().length).toBeGreaterThan(0))
+  rmSync(join(folder.path, 'orders.yaml'))
+  await expect(checking).rejects.toThrow('holds no component')
+})
 
 it('repeats with --wait what failed of each of two components of one name', async () => {
   quickenTime()

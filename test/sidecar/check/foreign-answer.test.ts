@@ -11,6 +11,7 @@ it.each<{ name: string; answer: Answer }>([
   { name: '204', answer: { foreign: 204 } },
   { name: '400 of a proxy', answer: { foreign: 400, headers: html, body: '<h1>Bad Request</h1>' } },
   { name: '400 without a word', answer: { foreign: 400 } },
+  { name: '400 of an application', answer: { foreign: 400, body: '{"status":400,"error":"Bad Request"}' } },
   { name: '413 of a proxy', answer: { foreign: 413, headers: html, body: '<h1>Request Entity Too Large</h1>' } },
 ])('topic/credential is not proven by $name', async ({ answer }) => {
   const topic = await startTopic(() => answer)

@@ -23,6 +23,15 @@ it('skips a finding that is about what another check found to have failed, and k
   expect(good['azure/scope']).toMatchObject({ status: 'warning' })
 })
 
+it('tells two failures that belong to each other', async () => {
+  const outcomes = await run([
+    { id: 'azure/provider', needs: [], run: () => failed('no subscription', { belongsTo: 'azure/scope' }) },
+    { id: 'azure/scope', needs: [], run: () => failed('no answer', { belongsTo: 'azure/provider' }) },
+  ])
+  expect(outcomes['azure/provider']).toMatchObject({ status: 'failed' })
+  expect(outcomes['azure/scope']).toMatchObject({ status: 'failed' })
+})
+
 it('fails a check that throws, and stops no other', async () => {
   const outcomes = await run([
     { id: 'machine/port', needs: [], run: () => Promise.reject(new RangeError('oops')) },

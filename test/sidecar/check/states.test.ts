@@ -2,6 +2,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { Binding } from '../../../src/index.ts'
 import * as check from '../../../src/sidecar/cli/commands/check.ts'
 import { createTerminal } from '../../../src/support/command-line/terminal.ts'
+import { freePort } from '../../support/free-port.ts'
 import { without } from '../../support/open-world.ts'
 import { quickenTime } from '../../support/quick-time.ts'
 import { openWebhook } from '../../support/webhook.ts'
@@ -35,6 +36,18 @@ it('knows a listener of ours on the port, asks it, and sends it no event of its 
   )
   expect(said('endpoint/handshake')).toContain('OPTIONS and POST reach a listener of this binding')
   expect(said('round-trip/event')).toContain('its application would get the event')
+  expect(world.emulator.figures()).toMatchObject({ published: 0 })
+})
+
+it('sends no event of its own to a binding on another machine, and does not say that none runs', async () => {
+  const world = await openCheck()
+  const elsewhere = await freePort()
+  world.emulator.setIngress([{ from: 'https://orders.example.com/', to: `http://127.0.0.1:${elsewhere}/` }])
+  await run({ ...world, port: elsewhere })
+  const { idsThat, said } = await world.check('--round-trip')
+  expect(idsThat('failed')).toEqual([])
+  expect(said('azure/subscription')).not.toContain('no binding runs')
+  expect(said('round-trip/event')).toContain('an application elsewhere would get the event')
   expect(world.emulator.figures()).toMatchObject({ published: 0 })
 })
 
@@ -124,6 +137,8 @@ it('warns of an event subscription that delivers here while no binding runs', as
   expect(said('azure/subscription')).toMatch(
     /the event subscription orders delivers here, and no binding runs[\s\S]*az eventgrid event-subscription delete/,
   )
+  // Whether it runs elsewhere is not known where the endpoint is not asked.
+  expect((await world.check('--skip', 'endpoint')).said('azure/subscription')).not.toContain('no binding runs')
   // What is not asked for is not asked.
   const before = world.emulator.records.requests.all().length
   expect((await world.check('--only', 'machine/port')).idsThat('ok')).toEqual(['machine/port'])

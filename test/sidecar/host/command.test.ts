@@ -5,7 +5,7 @@ import { makeComponentFolder } from '../../support/component-folder.ts'
 import { openDaprApp } from '../../support/dapr-app.ts'
 import { listen } from '../../support/listen.ts'
 import { openConnection } from '../../support/open-connection.ts'
-import { openHostWorld, type RunningHost } from './open-host.ts'
+import { openHostWorld } from './open-host.ts'
 
 it('names everything that is wrong in one go, what was left out, and what is not read', async () => {
   const folder = makeComponentFolder()
@@ -47,21 +47,35 @@ it('ends with 1 where the port of the API or of a component is taken', async () 
   expect(host.lines.at(-1)).toMatch(/PORT_UNAVAILABLE/)
 })
 
-it.each([
-  { first: 'SIGINT', ask: ({ process }: RunningHost) => process.kill('SIGINT') },
-  { first: 'shutdown', ask: async ({ api }: RunningHost) => fetch(`${await api}/v1.0/shutdown`, { method: 'POST' }) },
-])('ends at once at a signal that comes after $first', async ({ first, ask }) => {
+/** `run` whose application has an event that it answers at the end only. */
+async function startWithEvent() {
   const world = await openHostWorld()
   const app = await openDaprApp()
-  app.answerWith(() => 'hang')
+  const { promise: answered, resolve: answer } = Promise.withResolvers<number>()
+  app.answerWith(() => answered)
   const host = world.start(['--app-port', String(app.port)])
   await host.takesEvents('orders')
-  await host.invoke('orders', { operation: 'create', data: 'stuck' })
+  await host.invoke('orders', { operation: 'create', data: 'held' })
   await app.received('POST', 1)
-  await ask(host)
-  await host.line(new RegExp(` info {2}${first}: no more events`))
+  return { host, answer }
+}
+
+it('ends at once at a second signal', async () => {
+  const { host } = await startWithEvent()
+  host.process.kill('SIGINT')
+  await host.line(/ info {2}SIGINT: no more events/)
   host.process.kill('SIGTERM')
   expect(await host.ended).toBe(143)
+})
+
+it('waits for the events under way at the first signal after a request to shut down', async () => {
+  const { host, answer } = await startWithEvent()
+  await fetch(`${await host.api}/v1.0/shutdown`, { method: 'POST' })
+  await host.line(/ info {2}shutdown: no more events/)
+  host.process.kill('SIGTERM')
+  const { status } = await host.invoke('orders', { operation: 'create', data: 'by the handler' })
+  answer(200)
+  expect([status, await host.ended]).toEqual([200, 0])
 })
 
 it('says what runs, and prints no secret, whatever goes wrong', async () => {
@@ -103,6 +117,19 @@ it.each([
   await openConnection(Number(port), bytes)
   host.process.kill('SIGTERM')
   expect(await host.ended).toBe(0)
+})
+
+it.each([
+  { env: { APP_API_TOKEN: 'marked-token\n' } },
+  { env: { DAPR_API_TOKEN: ' marked-token' } },
+  { env: { DAPR_API_TOKEN: 'marked-tokén' } },
+])('refuses a token that no header can hold: $env', async ({ env }) => {
+  const host = startCommand(['run', '--components', makeComponentFolder().path, '--http-port', '0'], env)
+  expect(await host.ended).toBe(2)
+  const [variable] = Object.keys(env)
+  expect(host.lines).toEqual([
+    `eventgrid-binding run: ${variable} must be printable ASCII, without a line break and without a space at its ends`,
+  ])
 })
 
 it.each([

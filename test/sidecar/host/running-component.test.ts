@@ -80,9 +80,10 @@ it('says what happens to events that nobody takes, by how they come', async () =
 
 it('asks the application again until it takes events, and says each reason once', async () => {
   const refused = (status: number): Probed => ({ kind: 'refused', status })
+  const unreachable: Probed = { kind: 'unreachable', why: 'ECONNRESET' }
   const probes: Probed[] = [
-    ...[refused(404), refused(404), refused(500), { kind: 'silent' } as const, { kind: 'unreachable' } as const],
-    ...[{ kind: 'unreachable' } as const, { kind: 'subscribed' } as const],
+    ...[refused(404), refused(404), refused(500), { kind: 'silent' } as const, unreachable],
+    ...[unreachable, { kind: 'subscribed' } as const],
   ]
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   onTestFinished(() => void vi.useRealTimers())
@@ -102,7 +103,7 @@ it('asks the application again until it takes events, and says each reason once'
     `orders at undefined is refused with 404${until}`,
     `orders at undefined is refused with 500${until}`,
     `the application does not answer in 3 s whether it takes events at orders at undefined${until}`,
-    `the application can't be reached at orders at undefined${until}`,
+    `the application can't be reached at orders at undefined (ECONNRESET)${until}`,
   ])
   expect(said('events go to')).toEqual(['events go to the application at orders at undefined'])
 })
@@ -110,7 +111,7 @@ it('asks the application again until it takes events, and says each reason once'
 it('asks no more once the application is down or the component drains', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   onTestFinished(() => void vi.useRealTimers())
-  const { component, asked } = await open({ probes: [{ kind: 'unreachable' }] })
+  const { component, asked } = await open({ probes: [{ kind: 'silent' }] })
   component.appIsUp(true)
   await vi.advanceTimersByTimeAsync(0)
   component.appIsUp(false)

@@ -6,6 +6,9 @@ import { openDaprApp } from '../../support/dapr-app.ts'
 import { eventually } from '../../support/eventually.ts'
 import { freePort } from '../../support/free-port.ts'
 import { listen } from '../../support/listen.ts'
+import { loadTexts } from '../../support/load-texts.ts'
+import { fieldsFor } from '../../support/open-world.ts'
+import { startEmulator } from '../../support/start-emulator.ts'
 import { openSidecar, publisherFile, startQueue } from './open-sidecar.ts'
 
 const appAt = (port: number, address = '127.0.0.1') => ({ address, port, maxConcurrency: 10 })
@@ -181,7 +184,7 @@ it('closes a new component again whose input can not be opened, and takes it in 
   await run.start()
   const file = componentFile('a', push)
   run.write({ 'a.yaml': file, 'b.yaml': publisherFile('b') })
-  await eventually(() => expect(run.said('it is left out until its file changes')).toHaveLength(1))
+  await eventually(() => expect(run.said('it is left out until a file changes')).toHaveLength(1))
   await eventually(() => expect(run.said('v1: output')).toHaveLength(1))
   expect(run.names()).toEqual(['b'])
   expect((await run.create('a', 1)).body).toContain("couldn't find output binding a")
@@ -189,6 +192,78 @@ it('closes a new component again whose input can not be opened, and takes it in 
   run.write({ 'a.yaml': file.replace(handshakePort, String(await freePort())), 'b.yaml': publisherFile('b') })
   await eventually(() => expect(run.said('v1: input and output')).toHaveLength(1))
   expect((await run.create('a', 1)).status).toBe(200)
+})
+
+it('drains a removed component while the others change, and stays ready while another waits for its port', async () => {
+  const emulator = await startEmulator({ topics: [{ name: 'orders' }] })
+  const handshakePort = String(await freePort())
+  emulator.setIngress(({ pathname }) => `http://127.0.0.1:${handshakePort}${pathname}`)
+  const listener = (name: string) =>
+    componentFile(name, { ...fieldsFor(emulator), handshakePort, eventSubscriptionName: `${name}orders` })
+  const app = await openDaprApp()
+  const { promise: held, resolve: answer } = Promise.withResolvers<number>()
+  app.answerWith(() => held)
+  const files = { 'a.yaml': listener('a'), 'b.yaml': publisherFile('b') }
+  const run = await openSidecar(files, { app: appAt(app.port), endpoints: emulator.endpoints })
+  await run.start()
+  await eventually(() => expect(run.said('events go to the application at /a')).toHaveLength(1))
+  await eventually(() => expect(run.said('is provisioned')).toHaveLength(1))
+  expect((await run.create('a', 'first')).status).toBe(200)
+  await app.received('POST', 1)
+  run.write({ 'b.yaml': publisherFile('b', { publishTimeout: '3s' }), 'c.yaml': listener('c') })
+  await eventually(() => expect(run.said('the output side starts anew')).toHaveLength(1))
+  // Else one component would keep the deliveries of all others away.
+  expect([run.names(), run.sidecar.observed.ready]).toEqual([['b', 'c'], true])
+  expect(run.said('listening for handshakes')).toHaveLength(1)
+  // The handler may still publish by its component.
+  expect((await run.create('a', 'second')).status).toBe(200)
+  answer(200)
+  await eventually(() => expect(run.said('listening for handshakes')).toHaveLength(2))
+  expect(run.said('removed')).toEqual(['removed'])
+})
+
+it('waits for the events of a removed component that is put back, and says so; other ports are free at once', async () => {
+  const receiver = (name: string, handshakePort: number) =>
+    componentFile(name, {
+      ...{ subscriberEndpoint: 'https://shop.example/api/events', handshakePort: String(handshakePort) },
+      ...{ scope: '/subscriptions/5f750a97-50d9-4e36-8081-c9ee4c0210d4', eventSubscriptionName: name },
+      ...{ provisioning: 'none', deliveryAuthentication: 'none' },
+    })
+  const ports = { idle: await freePort(), busy: await freePort() }
+  const app = await openDaprApp()
+  const { promise: held, resolve: answer } = Promise.withResolvers<number>()
+  app.answerWith(() => held)
+  const busy = receiver('busy', ports.busy)
+  const run = await openSidecar({ 'a.yaml': receiver('idle', ports.idle), 'b.yaml': busy }, { app: appAt(app.port) })
+  await run.start()
+  await eventually(() => expect(run.said('events go to')).toHaveLength(2))
+  const delivery = fetch(`http://127.0.0.1:${ports.busy}/api/events`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/cloudevents+json', 'aeg-event-type': 'Notification' },
+    body: JSON.stringify({ specversion: '1.0', id: '1', source: '/shop', type: 'order.placed' }),
+  })
+  await app.received('POST', 1)
+  const heir = receiver('heir', ports.idle)
+  run.write({ 'c.yaml': heir })
+  await eventually(() => expect(run.said('listening')).toHaveLength(3))
+  expect([run.names(), run.said('removed')]).toEqual([['heir'], []])
+  run.write({ 'b.yaml': busy, 'c.yaml': heir })
+  await eventually(() =>
+    expect(run.said('waits for')).toEqual([
+      'waits for the events under way of the removed component busy; no other change is taken over until then',
+    ]),
+  )
+  answer(200)
+  await eventually(() => expect(run.said('listening')).toHaveLength(4))
+  expect([(await delivery).status, run.names()]).toEqual([200, ['busy', 'heir']])
+})
+
+it('names the file that a component has moved to, and opens nothing anew', async () => {
+  const run = await openSidecar({ 'a.yaml': publisherFile('orders') })
+  await run.start()
+  run.write({ 'z.yaml': publisherFile('orders') })
+  await eventually(() => expect(run.sidecar.observed.active().orders?.file).toBe('z.yaml'))
+  expect([run.said('removed'), run.said('anew')]).toEqual([[], []])
 })
 
 it('is not ready without a component', async () => {
@@ -235,4 +310,22 @@ it('tells of a component that receives, and of one that has no application to go
     appConnectionProperties: {},
     actorRuntime: { runtimeStatus: 'DISABLED', hostReady: false },
   })
+})
+
+it('tells of component files that cannot be read, goes on meanwhile, and takes them over once they can', async () => {
+  const first = { 'orders.yaml': publisherFile('orders') }
+  const hung = Promise.withResolvers<typeof first>()
+  let read = () => hung.promise
+  const components = { read: () => read(), known: first, load: loadTexts }
+  const run = await openSidecar(first, { components })
+  const { observed } = run.sidecar
+  await run.start()
+  const fault = 'the component files could not be read in 10 s: a disk or a network mount may hang'
+  await eventually(() => expect(run.said('could not be read')).toEqual([fault]))
+  expect(observed.config()).toMatchObject({ successful: false, faults: [fault] })
+  expect([run.names(), observed.ready]).toEqual([['orders'], true])
+  read = async () => first
+  hung.resolve(first)
+  await eventually(() => expect(observed.config()).toMatchObject({ successful: true, faults: [] }))
+  expect(run.said('valid again')).toHaveLength(1)
 })

@@ -149,6 +149,10 @@ it('serves several components, each by its name', async () => {
 it('takes the port from a component that nobody reads any more, as after a renaming', async () => {
   const { host, fields, log, pluggable } = await openComponent()
   await host.init('input', 'orders', fields)
+  const reading = await host.read('orders')
+  await eventually(() => expect(log.text()).toContain('the host reads events'))
+  reading.cancel()
+  await eventually(() => expect(log.text()).toContain('the host stopped reading events'))
   await host.init('input', 'shop', fields)
   expect(pluggable.health().orders).toMatchObject({ status: 'unhealthy' })
   expect(pluggable.health().shop?.input).toBeDefined()
@@ -164,6 +168,13 @@ it('leaves the port to a component that somebody reads', async () => {
     code: status.FAILED_PRECONDITION,
     message: expect.stringContaining('PORT_UNAVAILABLE'),
   })
+})
+
+it('leaves the port to a component that daprd has just initialised, and will read when all are', async () => {
+  const { host, fields, pluggable } = await openComponent()
+  await host.init('input', 'orders', fields)
+  await expect(host.init('input', 'shop', fields)).rejects.toMatchObject({ code: status.FAILED_PRECONDITION })
+  expect(pluggable.health().orders?.input).toBeDefined()
 })
 
 it('refuses one component too many', async () => {

@@ -1,6 +1,7 @@
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { BindingError } from '../../../src/core/errors.ts'
 import { type ReplayOptions, replay } from '../../../src/sidecar/replay/replay.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { eventGridLetter, letter, letters, openReplay } from './open-replay.ts'
@@ -158,4 +159,28 @@ it.each([
     expect((times[before] ?? 0) - started).toBeGreaterThanOrEqual((before / rate) * 1_000 - 5)
     before += size
   }
+})
+
+it('hears its signal between two files, also where nothing is sent', async () => {
+  const stop = new AbortController()
+  setImmediate(() => stop.abort())
+  const files = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`${index}.json`, letter(String(index))]))
+  const { counts } = await replayed(files, { output: undefined, signal: stop.signal })
+  expect(counts.notTried).toBeGreaterThan(0)
+  expect(counts.published + counts.notTried).toBe(50)
+})
+
+it('does not know what became of an event that is refused after an attempt that may have been accepted', async () => {
+  const refuse = (attempts: number) => () => {
+    throw new BindingError('CREDENTIALS_REJECTED', { what: 'another key', details: { status: 401, attempts } })
+  }
+  const first = await replayed({ '1.json': letter('1') }, { answer: refuse(2) })
+  expect(first.counts).toMatchObject({ failed: 1, published: 0 })
+  const next = await replay({
+    files: [{ path: join(first.dead, '1.json'), folder: first.dead }],
+    ...{ target, signal: new AbortController().signal, topicSchema: 'CloudEventSchemaV1_0', defaultSource: '/s' },
+    ...{ isWanted: () => true, onProgress: () => {} },
+    output: { publish: async () => ({ ids: [], count: 1, requestId: undefined }) },
+  })
+  expect(next.counts).toMatchObject({ published: 1, again: 1 })
 })

@@ -196,14 +196,15 @@ it.each([
   { name: 'a path that is not there', args: ['/no/such/folder'], says: "the dead letters can't be read: ENOENT" },
   { name: 'a time that is none', args: ['--since', 'yesterday', '.'], says: '--since takes a time or a duration' },
   { name: 'a number without a unit', args: ['--since', '48', '.'], says: '--since takes a time or a duration' },
-  {
-    name: 'a component that is not there',
-    args: ['--component', 'ordres', '.'],
-    says: 'no component "ordres" of ours; there is orders',
-  },
 ])('is wrong usage: $name', async ({ args, says }) => {
   const { replay } = await openReplay()
   await expect(replay(...args)).rejects.toMatchObject({ name: 'UsageError', message: expect.stringContaining(says) })
+})
+
+it('is wrong usage with a component that is not there', async () => {
+  const { given, run } = await openReplay()
+  const says = 'no component "ordres" of ours; there is orders'
+  await expect(run(...given.map((word) => word.replace(/^orders$/, 'ordres')), '.')).rejects.toThrow(says)
 })
 
 it('is wrong usage with a component that does not publish, or is not valid', async () => {

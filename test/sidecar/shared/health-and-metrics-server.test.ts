@@ -56,6 +56,12 @@ it('shows the active configuration at /config without a secret', async () => {
   for (const secret of [fields.clientSecret, fields.accessKey]) expect(text).not.toContain(secret)
 })
 
+it('closes further connections when 256 are open', async () => {
+  const { server } = await openServed()
+  const sockets = await Promise.all(Array.from({ length: 270 }, () => openConnection(server.address.port)))
+  await eventually(() => expect(sockets.filter(({ closed }) => closed)).toHaveLength(14))
+})
+
 it('is alive but not ready until the host has initialised a component: one that has run since before never does', async () => {
   const { get, host, fields, log } = await openServed()
   const create = () => host.invoke('orders', { operation: 'create', data: Buffer.from('{}') })
@@ -96,15 +102,15 @@ it('shows from the first reading that it was restarted alone, and says once in t
   expect(await metricsOf(second)).toMatch(/^eventgrid_binding_uninitialised 0$/m)
 })
 
-it('is alive but not ready while it is not known whether the event subscription has its credential', async () => {
+it('is ready while it is not known whether the event subscription has its credential', async () => {
   const { get, host, fields, emulator } = await openServed()
   emulator.failNext({ route: 'arm', delayMs: 600_000, times: 10 })
   await host.init('input', 'orders', fields)
   await host.init('output', 'orders', fields)
   expect((await get('/healthz')).status).toBe(200)
   const answer = await get('/readyz')
-  expect(answer.status).toBe(503)
-  expect(await answer.json()).toMatchObject({ ready: false, components: { orders: { input: { ready: false } } } })
+  expect(answer.status).toBe(200)
+  expect(await answer.json()).toMatchObject({ ready: true, components: { orders: { input: { ready: true } } } })
 })
 
 it('is ready for the handshake of an event subscription that does not exist yet', async () => {

@@ -12,7 +12,7 @@ import { ArmError, armErrors, usualArmCode } from './call/errors.ts'
 import { answerMetadata } from './call/metadata-endpoints.ts'
 import { answerOperation } from './call/operations.ts'
 import { type ArmTarget, parseArmPath, parseArmScope, type ResourceType } from './call/path.ts'
-import { createArmRequestLimits } from './call/request-limits.ts'
+import type { ArmRequestLimits } from './call/request-limits.ts'
 import type { ArmContext } from './context.ts'
 import { answerContainer, answerProvider, answerProviders } from './resources/containers.ts'
 import { answerNamespaces, answerNamespaceTopics, answerQueueSubscriptions } from './resources/namespaces.ts'
@@ -36,15 +36,13 @@ export interface ArmRouteOptions extends RecordingOptions, Omit<ArmContext, 'end
    * every 2 s learns of the end at once.
    */
   readonly statusHoldMs: number
-  /** Refuse calls beyond the limits of Resource Manager. */
-  readonly throttling: boolean
+  readonly limits: ArmRequestLimits
 }
 
 /** Adds Azure Resource Manager: every path that no other part has. `app` is a Fastify scope of its own. */
 export function registerArmRoutes(app: FastifyInstance, options: ArmRouteOptions): void {
-  const { clock, directory } = options
+  const { clock, directory, limits } = options
   const dispatch = createDispatch(options)
-  const limits = createArmRequestLimits(clock, { refuse: options.throttling })
 
   serveAs(app, options, {
     ...{ route: 'arm', bodyLimit: maxBodyBytes, read: String, own: ArmError },

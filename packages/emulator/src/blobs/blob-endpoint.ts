@@ -9,7 +9,7 @@ import { pause } from '../../../../src/support/time/clock.ts'
 import type { Clock } from '../model/time/clock.ts'
 import type { PublishSummary } from '../records/record-types.ts'
 import { type RecordingOptions, recordRaw } from '../server/recording.ts'
-import { createTwoServers, portOf } from '../server/topic-ports.ts'
+import { createTwoServers, portOf } from '../server/shared-port.ts'
 import { answerClientError } from '../server/unreadable-request.ts'
 import type { PersistedValues } from '../state/persisted-values.ts'
 import {

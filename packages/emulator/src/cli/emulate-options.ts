@@ -9,7 +9,6 @@ import {
   texts,
   wrongOption,
 } from '../../../../src/support/command-line/options.ts'
-import { mostPageEvents } from '../config/config-schema.ts'
 import { isIngressUrl } from '../delivery/send/ingress.ts'
 import { type EventGridEmulatorOptions, type IngressRule, ManualClock, type StorageOptions } from '../index.ts'
 import { environmentLanguages } from '../test-interface/environment.ts'
@@ -59,7 +58,6 @@ export const emulateOptions = {
     'N',
     `http and https: blobs of all accounts of --storage (default ${defaultPorts.blobPort}; 0 takes a free one)`,
   ),
-  'page-events': text('N', 'the most events that the page shows, 1 to 5000 (default 300)'),
   env: text(
     'LANGUAGE',
     `print the environment for ${environmentLanguages.join(', ')}, and what it needs besides (default: the variables of node)`,
@@ -97,9 +95,7 @@ export function readEmulateOptions(args: readonly string[], environment: NodeJS.
   const port = readPort('port', values.port)
   const httpPort = readPort('http-port', values['http-port'])
   const blobPort = readPort('blob-port', values['blob-port'])
-  const pageEvents = readPageEvents(values['page-events'])
   const given: EventGridEmulatorOptions = {
-    ...(pageEvents !== undefined && { pageEvents }),
     ...(manual && { clock: new ManualClock() }),
     ...(state !== undefined && { state: resolve(state) }),
     ...(port !== undefined && { port }),
@@ -145,14 +141,6 @@ function withoutPem<Values extends object>(values: Values): Values {
   )
   if (found === undefined) return values
   throw wrongOption(`--${found[0]} takes no PEM text: where a file is meant, give its path`)
-}
-
-/** Throws a UsageError for what is no number of events. */
-function readPageEvents(value: string | undefined): number | undefined {
-  if (value === undefined) return undefined
-  const count = /^[1-9]\d{0,3}$/.test(value) ? Number(value) : 0
-  if (count >= 1 && count <= mostPageEvents) return count
-  throw wrongOption(`--page-events takes a number from 1 to ${mostPageEvents}, not ${JSON.stringify(value)}`)
 }
 
 /** The URLs of `--deliver TOPIC=URL`, by topic. Throws a UsageError that shows what one looks like. */

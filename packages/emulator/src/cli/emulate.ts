@@ -5,7 +5,7 @@ import { awaitEnd, type Command, ownCommand } from '../../../../src/support/comm
 import type { Terminal } from '../../../../src/support/command-line/terminal.ts'
 import { textOrError } from '../../../../src/support/files/regular-file.ts'
 import { codeOf, messageOf } from '../../../../src/support/process/error-code.ts'
-import { watchState } from '../../../../src/support/time/clock.ts'
+import { durationWords, lateReadMs, watchState } from '../../../../src/support/time/clock.ts'
 import { EmulatorStateError, EventGridEmulator, type EventGridEmulatorOptions } from '../index.ts'
 import { awaitHandshakes } from '../model/time/work-counter.ts'
 import {
@@ -230,7 +230,11 @@ function followConfig(
       terminal.line(`${file}: the previous version stays active`)
     }
   }
-  return watchState({ read, known: first.text, changed })
+  const late = () =>
+    terminal.line(
+      `${file}: can't be read in ${durationWords(lateReadMs)}, a disk or a network mount may hang; the previous version stays active`,
+    )
+  return watchState({ read, known: first.text, changed, late })
 }
 
 async function drain(
@@ -243,6 +247,8 @@ async function drain(
   terminal.line(`${signal}: no more events are taken; ${waiting}`)
   const times = Number.POSITIVE_INFINITY
   emulator.failNext({ route: 'topic', status: 503, times, matches: ({ url }) => url.startsWith('/topics/') })
+  // A receiver may still settle what it has.
+  emulator.failNext({ route: 'namespace', status: 503, times, matches: { url: ':publish' } })
   // A webhook may still read the blob whose event it gets.
   const isWrite = ({ method }: { readonly method: string }) => method !== 'GET' && method !== 'HEAD'
   emulator.failNext({ route: 'blob', status: 503, times, matches: isWrite })

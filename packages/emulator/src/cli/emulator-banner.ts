@@ -56,17 +56,13 @@ export function resourceIds(emulator: EventGridEmulator): ReadonlySet<string> {
   return new Set(all.map(({ id }) => id))
 }
 
-function publishedLines(
-  noun: 'topic' | 'domain',
-  { name, id, endpoint, httpEndpoint, ownEndpoint, keys }: TopicView,
-): string[] {
+function publishedLines(noun: 'topic' | 'domain', { name, id, endpoint, httpEndpoint, keys }: TopicView): string[] {
   return [
     `${noun} ${name}`,
     `  endpoint  ${endpoint}`,
     `  or        ${httpEndpoint}`,
     `  key       ${keys[0]}`,
     `  scope     ${id}`,
-    ...(ownEndpoint === undefined ? [] : [`  own port  ${ownEndpoint}`]),
   ]
 }
 

@@ -164,6 +164,14 @@ function* settingsFaults(one: JsonObject, publisher: JsonObject | undefined, now
   if (endpoint === undefined && ownField(properties, 'destination') === undefined) {
     return yield { path: [], rule: 'needs an endpoint' }
   }
+  const identified = ownField(ownField(properties, 'deliveryWithResourceIdentity'), 'destination')
+  const type = ownField(ownField(properties, 'destination') ?? identified, 'endpointType')
+  if (endpoint !== undefined && typeof type === 'string' && !same(type, 'WebHook')) {
+    return yield {
+      path: ['endpoint'],
+      rule: `is that of a webhook: leave it out beside a destination of the type ${type}`,
+    }
+  }
   // Faults of single fields are reported already.
   if (typeof name !== 'string' || !isRecord(properties) || (endpoint !== undefined && !isHttpsUrl(endpoint))) return
   const given = publisher && (publisher.inputSchema ?? 'CloudEventSchemaV1_0')

@@ -26,9 +26,6 @@ import {
   url,
 } from './resource-fields.ts'
 
-/** The most events that the option `pageEvents` keeps. */
-export const mostPageEvents = 5000
-
 /** Whether a text has the parts of a connection string of Service Bus or Event Hubs, in any order. */
 function isBrokerString(given: string): boolean {
   const [, endpoint = ''] = /(?:^|;)\s*Endpoint=(sb:\/\/[^;\s]+)/i.exec(given) ?? []
@@ -82,10 +79,6 @@ export const configSchema = z.strictObject({
   blobPort: field(
     'Port of the blob endpoint of all accounts of storage, http and https. 0 takes a free one. Default: 4432.',
     port,
-  ),
-  topicPorts: field(
-    'A port of its own for a topic, by its name: there /api/events is the topic, over https and http. Default: none.',
-    z.record(plainName, port),
   ),
   host: field('Address to listen on. Default: 127.0.0.1.', text),
   state: field(
@@ -199,10 +192,6 @@ export const configSchema = z.strictObject({
     'The most bytes of memory that records of requests, events, attempts and dead letters hold: the oldest make room, those of what ' +
       'failed or waits last. Default: 67108864 (64 MiB), or an eighth of the memory that Node may use, if that is less.',
     count,
-  ),
-  pageEvents: field(
-    'The most events that the page shows: the newest, and of the others those that wait or failed the longest. 5000 at most. Default: 300.',
-    count.max(mostPageEvents, `must be ${mostPageEvents} at most`),
   ),
   operationDelayMs: field('Milliseconds that a long-running operation takes at least. Default: 0.', milliseconds),
   operationRetryAfter: field(

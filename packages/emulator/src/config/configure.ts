@@ -61,7 +61,10 @@ export function configure(
   for (const one of changes['resource group'].put) store.groups.put(one)
   for (const one of changes.resource.put) store.putResource(one)
   for (const one of changes.namespace.put) namespaces.namespaces.put(one)
-  for (const one of changes['namespace topic'].put) namespaces.topics.put(one)
+  for (const one of changes['namespace topic'].put) {
+    namespaces.topics.put(one)
+    namespaces.subscriptions.of(one.id).forEach(queues.subscriptionChanged)
+  }
   for (const one of changes['queue event subscription'].put) {
     namespaces.subscriptions.put(one)
     queues.subscriptionChanged(one)
@@ -95,6 +98,6 @@ export function putTopic({ store, directory, provisioning }: Configured, options
   const place = placeOf(store.groups, subscriptions, 'topics', options)
   const former = named(store.resources('topics'), name)
   if (former && !sameName(former.id, place.id)) removeResource({ store, provisioning }, former)
-  if (putPublished(store, { type: 'topics', options, place, newKeys: randomKeys })) return
+  if (putPublished(store, { type: 'topics', options, place, newKeys: randomKeys, others: 'go' })) return
   throw new RangeError(`${name} is a name that is taken in ${place.location}`)
 }

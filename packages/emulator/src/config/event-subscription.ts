@@ -3,22 +3,20 @@ import type { Operation } from '../arm/call/operations.ts'
 import type { Provisioning } from '../arm/subscriptions/provisioning.ts'
 import { declaredProperties } from '../arm/subscriptions/read-settings.ts'
 import { publicUrlOf } from '../delivery/send/ingress.ts'
-import type { Directory } from '../entra/directory.ts'
 import type { EventSubscription } from '../model/resources/event-subscription.ts'
-import { asResourceId, eventSubscriptionId, named } from '../model/resources/resource.ts'
-import { publisherOf, type Store } from '../model/resources/store.ts'
+import { eventSubscriptionId, named } from '../model/resources/resource.ts'
+import { publisherOf } from '../model/resources/store.ts'
 import { errorOfFaults } from '../model/schemas.ts'
 import type { Clock } from '../model/time/clock.ts'
 import { awaitHandshakes } from '../model/time/work-counter.ts'
 import type { Records } from '../records/record-types.ts'
+import { existingSourceIdOf, type Sources } from '../topics/raise.ts'
 import { eventSubscriptionFaults } from './config-faults.ts'
 import type { ResolvedOptions } from './options.ts'
 import type { EventSubscriptionOptions } from './resource-fields.ts'
 
-export interface PutTargets {
+export interface PutTargets extends Sources {
   readonly clock: Clock
-  readonly store: Store
-  readonly directory: Directory
   readonly provisioning: Provisioning
   readonly records: Pick<Records, 'handshakes'>
 }
@@ -28,7 +26,8 @@ const maxWaitMs = 60_000
 
 /**
  * Writes an event subscription, new or in the place of the one with that name, and waits for its handshake. Returns it, and why it gets no
- * events where its endpoint has not consented. Throws a TypeError that names all that is wrong.
+ * events where its endpoint has not consented. Throws a TypeError that names all that is wrong, and a RangeError for a scope that is not
+ * there.
  *
  * @param given its endpoint may be an http URL of this machine
  */
@@ -50,7 +49,7 @@ export async function putEventSubscription(
   const scope =
     options.scope === undefined
       ? (named(store.resources('topics'), options.topic)?.id ?? '')
-      : asResourceId(options.scope)
+      : existingSourceIdOf(targets, options.scope)
   const id = eventSubscriptionId(scope, options.name)
   const properties = declaredProperties(options, publisherOf(store, scope)?.inputSchema, clock.now())
   const existing = store.subscriptions.get(id)

@@ -102,7 +102,6 @@ export function resolveOptions(given: EventGridEmulatorOptions, persisted: Persi
     port: options.port ?? 0,
     httpPort: options.httpPort ?? 0,
     blobPort: options.blobPort ?? 0,
-    topicPorts: options.topicPorts ?? {},
     host: plainAddress(options.host ?? '127.0.0.1'),
     clients,
     subscriptions: withGroups(subscriptions, storage),
@@ -129,7 +128,6 @@ export function resolveOptions(given: EventGridEmulatorOptions, persisted: Persi
     throttling: options.throttling ?? false,
     deliveryTokenVersion: options.deliveryTokenVersion ?? '1.0',
     delivery: options,
-    pageEvents: options.pageEvents ?? 300,
     maxRecordBytes: options.maxRecordBytes ?? Math.min(defaultRecordBytes, partOfHeap(0.125)),
     tokenLifetimeSeconds: options.tokenLifetimeSeconds ?? emulatorDefaults.tokenLifetimeSeconds,
   }

@@ -19,6 +19,7 @@ import {
   asResourceId,
   type DeclaredSubscription,
   eventSubscriptionId,
+  isOfType,
   named,
   type Publishable,
   randomKeys,
@@ -42,7 +43,7 @@ export interface PlanContext {
   readonly declaredBefore: ReadonlySet<string>
   /** The Azure subscriptions of the configuration before, whose groups go with them. */
   readonly azureBefore: readonly Pick<DeclaredSubscription, 'id'>[]
-  /** Whether what no configuration declared, such as what was made through ARM, stays or is removed. */
+  /** Whether what no configuration declared stays or is removed: resources and settings that were made through ARM. */
   readonly others: 'stay' | 'go'
 }
 
@@ -91,13 +92,21 @@ export function planConfiguration(
 
   for (const type of ['topics', 'domains'] as const) {
     for (const { given, place, path } of published[type]) {
-      if (putPublished(store, { type, options: given, place, newKeys })) continue
+      if (putPublished(store, { type, options: given, place, newKeys, others })) continue
       faults.push({ path, rule: `is a name that is taken in ${place.location}` })
     }
   }
   for (const { given, place } of systemTopics) {
     const source = given.source.replace(/\/$/, '')
-    store.putResource({ type: 'systemTopics', ...place, source, topicType: typeNameOf(source).toLowerCase() })
+    const existing = others === 'stay' ? store.resource(place.id) : undefined
+    const topicType = typeNameOf(source).toLowerCase()
+    store.putResource({
+      ...(isOfType(existing, 'systemTopics') && existing),
+      type: 'systemTopics',
+      ...place,
+      source,
+      topicType,
+    })
   }
   for (const { given, place, path } of declaredNamespaces) {
     const other = named(namespaces.namespaces.all(), given.name)
@@ -216,22 +225,26 @@ export function putPublished(
     readonly options: TopicOptions
     readonly place: ResourcePlace
     readonly newKeys: () => AccessKeys
+    readonly others: PlanContext['others']
   },
 ): boolean {
-  const { type, options, place, newKeys } = asked
+  const { type, options, place, newKeys, others } = asked
   const found = store.resource(place.id)
   const existing = found?.type === type ? found : undefined
   const label = existing?.label ?? newLabel(store, place)
   if (label === undefined) return false
+  // The mapping is the configuration's alone.
+  const kept: Partial<Publishable> = (others === 'stay' && existing) || {}
+  const { inputSchemaMapping: _mapping, ...written } = kept
   store.putResource({
+    ...written,
     type,
     ...place,
     label,
     inputSchema: options.inputSchema ?? 'CloudEventSchemaV1_0',
     ...(options.inputSchemaMapping && { inputSchemaMapping: options.inputSchemaMapping }),
-    ...(options.bothSchemas && { bothSchemas: true }),
     keys: options.keys ?? existing?.keys ?? newKeys(),
-    disableLocalAuth: options.disableLocalAuth ?? false,
+    disableLocalAuth: options.disableLocalAuth ?? written.shownProperties?.disableLocalAuth === true,
   })
   return true
 }

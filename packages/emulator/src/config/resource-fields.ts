@@ -97,11 +97,6 @@ export const topic = z.strictObject({
     "The schema of its events. Default: CloudEventSchemaV1_0 (of a topic made through ARM it is Azure's, EventGridSchema).",
     z.enum(inputSchemas),
   ),
-  bothSchemas: field(
-    'Takes CloudEvents and Event Grid events alike, as no topic of Azure does; for those who come from other emulators. ' +
-      'Default: false.',
-    z.boolean(),
-  ),
   inputSchemaMapping: field(
     "Where the Event Grid fields are in events of CustomEventSchema, in ARM's shape. Default: under Event Grid's own names.",
     inputSchemaMappingBy(z.strictObject),

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { BlobServiceClient } from '@azure/storage-blob'
 import { codeOf, messageOf } from '../../../../src/support/process/error-code.ts'
 import { requirePackage } from '../../../../src/support/process/require-package.ts'
+import { realTimers } from '../../../../src/support/time/clock.ts'
 import { type EventText, textOf } from '../model/events/event-text.ts'
 import type { DeadLetterDestination } from '../model/resources/destination.ts'
 import type { CancelTimer, Clock } from '../model/time/clock.ts'
@@ -232,8 +233,13 @@ export function deadLetterPath(folder: string, at: number, id: string = randomUU
  */
 export function createBlobDeadLetterStore(
   connectionString: string,
-  { createsContainer = false }: { readonly createsContainer?: boolean } = {},
+  options: {
+    readonly createsContainer?: boolean
+    /** Longest time that the storage account may take for an answer, in ms. @default 30_000 */
+    readonly answerTimeoutMs?: number
+  } = {},
 ): DeadLetterStore {
+  const { createsContainer = false, answerTimeoutMs = 30_000 } = options
   // An optional peer dependency, since it is a quarter of what an installation would weigh.
   requirePackage('@azure/storage-blob', 12, 'dead-letters to blobs')
   let service: Promise<BlobServiceClient> | undefined
@@ -250,8 +256,9 @@ export function createBlobDeadLetterStore(
     async write({ container, path, content }) {
       service ??= connect()
       const client = (await service).getContainerClient(container)
+      const abortSignal = realTimers.abortAfter(answerTimeoutMs)
       if (createsContainer && !containers.has(container)) {
-        const { succeeded } = await client.createIfNotExists()
+        const { succeeded } = await client.createIfNotExists({ abortSignal })
         if (succeeded) {
           process.emitWarning(
             `The container ${container} for dead letters did not exist, and was created (deadLetterCreatesContainer). ` +
@@ -263,6 +270,7 @@ export function createBlobDeadLetterStore(
       }
       const blob = client.getBlockBlobClient(path)
       await blob.upload(content, Buffer.byteLength(content), {
+        abortSignal,
         blobHTTPHeaders: { blobContentType: 'application/json' },
       })
     },

@@ -14,8 +14,6 @@ export interface TopicView {
   readonly endpoint: string
   /** The same over http. */
   readonly httpEndpoint: string
-  /** The same at a port of its own, over https or http, where the option `topicPorts` gives it one. */
-  readonly ownEndpoint?: string
   /** The first key. */
   readonly key: string
   readonly keys: AccessKeys
@@ -61,8 +59,6 @@ export interface NamespaceTopicView {
 export interface Addresses {
   https: string
   http: string
-  /** The addresses of the ports of topics' own, by their names in lower case. */
-  topicPorts: Readonly<Record<string, string>>
   /** Host and port of the blob endpoint, which serves http and https. */
   blobs: string
 }
@@ -91,11 +87,9 @@ export function viewAllPublished({ store, addresses }: Sources, type: Publishabl
 }
 
 function viewPublished(addresses: Sources['addresses'], { name, id, label, keys }: Publishable): TopicView {
-  const { https, http, topicPorts } = addresses
+  const { https, http } = addresses
   const path = `/topics/${label}/api/events`
-  const own = topicPorts[name.toLowerCase()]
-  const endpoints = { endpoint: `${https}${path}`, httpEndpoint: `${http}${path}` }
-  return { name, id, ...endpoints, ...(own !== undefined && { ownEndpoint: `${own}/api/events` }), key: keys[0], keys }
+  return { name, id, endpoint: `${https}${path}`, httpEndpoint: `${http}${path}`, key: keys[0], keys }
 }
 
 /** A namespace topic: by default the first of the first namespace. Throws a RangeError for an unknown name. */

@@ -18,6 +18,8 @@ export const advice = {
     'it prints the scope of each topic at its start, and emulator.topic(NAME).id is it in code; or add the resource to ' +
     `topics, namespaces or subscriptions in ${configuration}`,
   key: `it prints the keys at its start; or set keys in ${configuration}`,
+  namespaceCredential:
+    'a namespace takes Authorization: SharedAccessKey KEY or a token of Entra, and none of the headers of topics',
   topic: `it prints the endpoint of each topic at its start; or add the topic in ${configuration}`,
   namespace: `it prints the endpoint of each namespace at its start; or add the namespace in ${configuration}`,
 } as const

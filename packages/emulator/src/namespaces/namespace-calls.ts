@@ -74,7 +74,9 @@ export async function authorizeNamespaceCall(
     if (keys.some((key) => isSameText(key, credential))) return
     throw namespaceUnauthorized(withAdvice('The access key is not valid.', advice.key))
   }
-  if (scheme !== 'bearer') throw namespaceUnauthorized('The request carries no credential.')
+  if (scheme !== 'bearer') {
+    throw namespaceUnauthorized(withAdvice('The request carries no credential.', advice.namespaceCredential))
+  }
   const verdict = await tokens.verifyToken(credential, { audience: dataPlaneAudience })
   if ('problem' in verdict) throw namespaceUnauthorized(`The access token is not valid. ${verdict.message}`.trim())
   const { clientId, objectId } = verdict.token

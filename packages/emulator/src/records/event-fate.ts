@@ -1,4 +1,4 @@
-/** What is kept of an event: its body, and its fate at each event subscription; and what the rooms of delivery tell of it. */
+/** What is kept of an event: the event itself, and its fate at each event subscription; and what the rooms of delivery tell of it. */
 import type { AcceptedEvent } from '../model/events/accepted-event.ts'
 import type { EventSubscription } from '../model/resources/event-subscription.ts'
 import type { InputSchema } from '../model/resources/resource.ts'
@@ -52,11 +52,7 @@ export interface TrailedEvent {
   readonly type: string
   readonly subject: string
   readonly schema: InputSchema
-  /** As it was published: JSON, cut where it is long. */
-  body: string
-  readonly truncated: boolean
-  /** The event itself, for another delivery; `undefined` if it is long. */
-  readonly event: AcceptedEvent | undefined
+  readonly event: AcceptedEvent
   /** By the subscription's id in lower case. */
   readonly fates: Map<string, Fate>
   /** Number of further subscriptions, which are not followed. */
@@ -84,8 +80,8 @@ export interface LeftOut {
 
 /** Who is told of the events, perhaps several times in a tick. */
 export interface TrailListener {
-  /** An event is new, has changed, or is shown again. */
-  changed(event: TrailedEvent): void
+  /** An event is new, has changed, or is kept again. */
+  changed(event: TrailedEvent, rank: Rank): void
   /** An event made room for another. */
   gone(event: TrailedEvent): void
   /** All events are forgotten. */

@@ -7,7 +7,7 @@ import {
   eventType,
   heldByEvent,
 } from '../model/events/accepted-event.ts'
-import { type EventText, textOf } from '../model/events/event-text.ts'
+import type { EventText } from '../model/events/event-text.ts'
 import { heldBytes } from '../model/held-bytes.ts'
 import type { EventSubscription } from '../model/resources/event-subscription.ts'
 import type {
@@ -20,9 +20,8 @@ import type {
   TrailWriter,
 } from './event-fate.ts'
 import type { Figures } from './figures.ts'
-import { type Memory, type Rank, ranks } from './memory.ts'
+import type { Memory, Rank } from './memory.ts'
 import type { DeliveryRecord } from './record-types.ts'
-import { recordedBodyLimit } from './records.ts'
 
 export type EventTrail = ReturnType<typeof createEventTrail>
 
@@ -31,8 +30,6 @@ export interface EventTrailOptions {
   readonly figures: Figures
   /** The memory of all records. */
   readonly memory: Memory
-  /** The most events whose records are kept. @default 300 */
-  readonly limit?: number
 }
 
 /** The maximum number of attempts in memory for an event and a subscription: the last ones. */
@@ -74,8 +71,8 @@ function rankOf({ fates }: Pick<TrailedEvent, 'fates'>): Rank {
  */
 const sizes = { event: 900, fate: 500, attempt: 200, unmatched: 200 } as const
 
-/** The latest events, bounded in number and bytes. */
-export function createEventTrail({ now, figures, memory, limit = 300 }: EventTrailOptions) {
+/** The latest events, bounded by the bytes of the memory. */
+export function createEventTrail({ now, figures, memory }: EventTrailOptions) {
   const kept = memory.shelf<TrailedEvent>(leave)
   /** By what they are in every room: an event that is forwarded is another AcceptedEvent. */
   const known = new WeakMap<EventText, TrailedEvent>()
@@ -86,7 +83,6 @@ export function createEventTrail({ now, figures, memory, limit = 300 }: EventTra
   let lastKey = 0
   /** The key of the last event that is forgotten. */
   let lastForgotten = 0
-  const isOld = ({ key }: TrailedEvent) => key <= lastKey - Math.ceil(limit / 10)
 
   function count(entry: TrailedEvent, rank: Rank | undefined): void {
     if (entry.leftAs !== undefined) left.set(entry.leftAs, (left.get(entry.leftAs) ?? 0) - 1)
@@ -99,24 +95,18 @@ export function createEventTrail({ now, figures, memory, limit = 300 }: EventTra
   /** An event makes room: of an event that is still pending only its fates are held. */
   function leave(entry: TrailedEvent): void {
     count(entry, rankOf(entry))
-    entry.body = ''
     for (const fate of entry.fates.values()) fate.attempts.length = fate.history.length = 0
     for (const listener of listeners) listener.gone(entry)
   }
 
-  /** An event that was left out comes back when it waits or failed, in the place of one of a lower rank. */
-  function bringBack(entry: TrailedEvent, event: EventText, rank: Rank): boolean {
-    const returns = rank === 'failed' || rank === 'waiting'
-    if (!returns || (kept.size >= limit && !kept.leaveOut(ranks.indexOf(rank), isOld))) return false
+  /** An event that was left out comes back when it waits or failed. */
+  function bringBack(entry: TrailedEvent, rank: Rank): void {
     count(entry, undefined)
-    entry.body = bodyOf(event).body
     entry.bytes = bytesOf(entry)
     kept.add(entry, rank, entry.bytes)
-    return true
   }
 
   function add(topic: string, event: AcceptedEvent): TrailedEvent {
-    const { body, truncated } = bodyOf(event.body)
     const entry: TrailedEvent = {
       key: ++lastKey,
       at: now(),
@@ -126,9 +116,7 @@ export function createEventTrail({ now, figures, memory, limit = 300 }: EventTra
       type: eventType(event),
       subject: eventSubject(event),
       schema: event.schema,
-      body,
-      truncated,
-      event: truncated ? undefined : event,
+      event,
       fates: new Map(),
       furtherFates: 0,
       unmatched: new Map(),
@@ -137,15 +125,15 @@ export function createEventTrail({ now, figures, memory, limit = 300 }: EventTra
     known.set(event.body, entry)
     entry.bytes = bytesOf(entry)
     kept.add(entry, 'ended', entry.bytes)
-    if (kept.size > limit) kept.leaveOut(ranks.length, isOld)
     return entry
   }
 
-  function tell(entry: TrailedEvent, event: EventText | undefined): void {
+  function tell(entry: TrailedEvent): void {
     const rank = rankOf(entry)
     if (entry.leftAs === undefined) kept.changed(entry, rank, entry.bytes)
-    else if (rank !== entry.leftAs && !(event && bringBack(entry, event, rank))) count(entry, rank)
-    if (kept.has(entry)) for (const listener of listeners) listener.changed(entry)
+    else if (rank !== entry.leftAs && (rank === 'failed' || rank === 'waiting')) bringBack(entry, rank)
+    else count(entry, rank)
+    if (kept.has(entry)) for (const listener of listeners) listener.changed(entry, rank)
   }
 
   /** Changes the state of an event for a subscription; false if the subscription is not followed. */
@@ -166,14 +154,14 @@ export function createEventTrail({ now, figures, memory, limit = 300 }: EventTra
       entry.bytes += sizes.fate
     }
     apply(fate, entry)
-    tell(entry, event.body)
+    tell(entry)
     return true
   }
 
   const trail: TrailWriter = {
     accepted(source, events) {
       figures.add('published', events.length)
-      for (const event of events) if (!known.has(event.body)) tell(add(source, event), event.body)
+      for (const event of events) if (!known.has(event.body)) tell(add(source, event))
     },
     changed(subscription, event, { pull, nextTryAt, ...changes }) {
       const end = ends[changes.state]
@@ -232,16 +220,17 @@ export function createEventTrail({ now, figures, memory, limit = 300 }: EventTra
         fate.state = 'forgotten'
         if (reason !== undefined) fate.reason = reason
         delete fate.nextTryAt
-        tell(entry, undefined)
+        tell(entry)
       }
     },
   }
   return {
     ...trail,
-    /** Newest first. */
-    events: () => kept.all().toSorted((one, other) => other.key - one.key),
+    /** Oldest first. */
+    events: () => kept.all().toSorted((one, other) => one.key - other.key),
     find: (key: number) => kept.all().find((entry) => entry.key === key),
-    limit,
+    /** How many are kept of a rank. */
+    count: (rank: Rank) => kept.count(rank),
     leftOut: (): LeftOut => ({
       events: [...left.values()].reduce((sum, one) => sum + one, 0),
       failed: left.get('failed') ?? 0,
@@ -263,18 +252,10 @@ export function createEventTrail({ now, figures, memory, limit = 300 }: EventTra
   }
 }
 
-function bodyOf(event: EventText): Pick<TrailedEvent, 'body' | 'truncated'> {
-  const text = textOf(event)
-  const bytes = Buffer.from(text)
-  const truncated = bytes.length > recordedBodyLimit
-  // A copy: a slice of the text would keep all of it in memory.
-  return { body: truncated ? bytes.toString('utf8', 0, recordedBodyLimit) : text, truncated }
-}
-
-function bytesOf({ source, id, type, subject, body, event, fates, unmatched }: TrailedEvent): number {
+function bytesOf({ source, id, type, subject, event, fates, unmatched }: TrailedEvent): number {
   const reasons = [...unmatched.values()].map(({ because }) => because)
   const more = fates.size * sizes.fate + unmatched.size * sizes.unmatched + heldBytes(reasons)
-  return sizes.event + more + heldBytes([source, id, type, subject, body]) + (event ? heldByEvent(event) : 0)
+  return sizes.event + more + heldBytes([source, id, type, subject]) + heldByEvent(event)
 }
 
 function shortened({ at, status, error, outcome, durationMs, nextTryAt }: DeliveryRecord): TrailedAttempt {

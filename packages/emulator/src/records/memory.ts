@@ -19,8 +19,10 @@ export interface RecordShelf<T> {
   add(record: T, rank: Rank, bytes: number): void
   /** A record that is there became another one, or larger. */
   changed(record: T, rank: Rank, bytes: number): void
-  /** Leaves out the oldest record of the lowest rank before `below` that `mayGo`; returns whether there is one. */
-  leaveOut(below: number, mayGo: (record: T) => boolean): boolean
+  /** How many are there of a rank. */
+  count(rank: Rank): number
+  /** Removes a record, which is not left out. */
+  remove(record: T): void
   /** In no certain order. */
   all(): T[]
   clear(): void
@@ -104,19 +106,11 @@ export function createMemory(maxBytes: number) {
           Object.assign(known, { rank, bytes })
           makeRoom()
         },
-        leaveOut(below, mayGo) {
-          for (const rank of ranks.slice(0, below)) {
-            for (const record of byRank.get(rank) ?? []) {
-              if (!mayGo(record)) continue
-              leave(record)
-              return true
-            }
-          }
-          return false
-        },
+        count: (rank) => byRank.get(rank)?.size ?? 0,
+        remove: take,
         all: () => [...kept.keys()],
         clear() {
-          for (const record of [...kept.keys()]) take(record)
+          for (const record of kept.keys()) take(record)
         },
       }
     },

@@ -80,10 +80,15 @@ export class RecordRing<T extends object> implements Iterable<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>()
     const abort = () => reject(signal?.reason)
     signal?.addEventListener('abort', abort)
+    // An error of the caller's function must not reach who records.
     const stop = this.listen((record) => {
-      if (!matches(record)) return
+      try {
+        if (!matches(record)) return
+        resolve(record)
+      } catch (error) {
+        reject(error)
+      }
       stop()
-      resolve(record)
     })
     return promise.finally(() => {
       stop()

@@ -16,7 +16,7 @@ export interface Fault {
   readonly route: FaultRoute
   /**
    * Only calls that this says yes to, or that have this method and this part in their URL, in any letter case; `url` is path and query
-   * (for `delivery` the whole URL, for `operation` the event subscription's resource id). @default every call
+   * (for `delivery` the whole URL, for `operation` the event subscription's resource id, and the method PUT always). @default every call
    */
   readonly matches?:
     | ((call: { readonly method: string; readonly url: string }) => boolean)
@@ -55,7 +55,7 @@ export const faultSchema = z
     matches: maybe(
       z
         .strictObject({
-          method: maybe(text.describe('In any letter case')),
+          method: maybe(text.describe('In any letter case; PUT for operation, also of a PATCH')),
           url: maybe(text.describe('A part of path and query; of the whole URL for delivery')),
         })
         .describe('Only these calls. Default: every call'),

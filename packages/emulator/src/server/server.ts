@@ -6,10 +6,10 @@ import { createServer as createHttpsServer } from 'node:https'
 import fastify from 'fastify'
 import { type ClosableServer, closable } from '../../../../src/support/net/closable-server.ts'
 import { isForeignPage, isOfPage, isOwnHost } from '../../../../src/support/net/hosts.ts'
+import { portOf } from './shared-port.ts'
 import { type CertificateAuthority, loopbackHosts } from './tls/certificates.ts'
 import { addConnectProxy, pathOfHost, topicOfHost } from './tls/connect-proxy.ts'
 import type { IngressFront } from './tls/ingress-front.ts'
-import { createTopicPorts, portOf } from './topic-ports.ts'
 import {
   answerClientError,
   type ConnectionLimits,
@@ -29,8 +29,6 @@ const maxBodyBytes = 4 * 1024 * 1024
 interface Ports {
   readonly port: number
   readonly httpPort: number
-  /** By the names of their topics. */
-  readonly topicPorts: Readonly<Record<string, number>>
 }
 
 /**
@@ -52,15 +50,13 @@ export function createEmulatorServer(
   const tls = authority.serverSettings(ownHosts)
   // One for each address of a name. They count connections that come through the proxy as well.
   const secure: ClosableServer[] = []
-  const topicPorts = createTopicPorts()
   const app = fastify({
     logger: false,
     bodyLimit: maxBodyBytes,
     genReqId: () => randomUUID(),
     forceCloseConnections: true,
     routerOptions: { maxParamLength: 4096 },
-    rewriteUrl: ({ headers, socket, url = '/' }) =>
-      pathOfHost(headers.host, url) ?? topicPorts.pathOf({ socket, url }) ?? url,
+    rewriteUrl: ({ headers, url = '/' }) => pathOfHost(headers.host, url) ?? pathOfTopic(url) ?? url,
     // Fastify types this reply by the route that was not found, hence the raw answer.
     frameworkErrors: (_error, request, reply) => sendRefusal(request.raw, reply.raw, 'badUrl'),
     clientErrorHandler: answerClientError,
@@ -116,7 +112,7 @@ export function createEmulatorServer(
       await app.ready()
       const http = createHttpServer(serverOptions(limits), (request, response) => {
         const path = request.url ?? '/'
-        const isPlain = isPlainPath(path) || topicOfHost(request.headers.host) || topicPorts.pathOf(request)
+        const isPlain = isPlainPath(path) || topicOfHost(request.headers.host) || pathOfTopic(path)
         if (isPlain) {
           app.routing(request, response)
           return
@@ -135,13 +131,18 @@ export function createEmulatorServer(
       own.https = portOf(server)
       http.listen(ports.httpPort, host)
       await once(http, 'listening')
-      const topics = await topicPorts.listen(host, ports.topicPorts, server, http)
-      return { port: own.https, httpPort: portOf(http), topicPorts: topics }
+      return { port: own.https, httpPort: portOf(http) }
     },
     async close(): Promise<void> {
-      await Promise.all([app.close(), plain?.close(0), topicPorts.close()])
+      await Promise.all([app.close(), plain?.close(0)])
     },
   }
+}
+
+/** The path of the topic that a short one means, as other emulators have it: `/{topic}/api/events`. Undefined for any other path. */
+function pathOfTopic(url: string): string | undefined {
+  const [, name, rest] = /^\/([^/?]+)(\/api\/(?:events|health)(?:\?.*)?)$/.exec(url) ?? []
+  return name === undefined || name === 'topics' ? undefined : `/topics/${name}${rest}`
 }
 
 /** The paths of Resource Manager and Entra, which Azure refuses over plain http. All others do not exist. */

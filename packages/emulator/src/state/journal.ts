@@ -67,6 +67,9 @@ type Change = { readonly row?: number; readonly subscription: string; readonly s
  */
 const flushMs = 50
 
+/** Pause before they are written again that the file did not take, in ms: the disk was full, say. */
+const againMs = 1_000
+
 /** Makes the journal. Events are written at once, in one transaction per call; results of attempts soon. */
 export function createFileJournal({ database, transaction }: StateFile): Journal & { close(): void } {
   // By name: Node 22.18 does not bind numbered parameters.
@@ -119,14 +122,19 @@ export function createFileJournal({ database, transaction }: StateFile): Journal
   function later(change: Change): void {
     if (closed) return
     changes.push({ ...change, subscription: change.subscription.toLowerCase() })
+    flushIn(flushMs)
+  }
+
+  function flushIn(ms: number): void {
     timer ??= setTimeout(() => {
       timer = undefined
       try {
         flush()
       } catch {
-        // The warning was given. The changes stay in memory and are written with the next ones.
+        // The warning was given. The changes stay in memory.
+        flushIn(againMs)
       }
-    }, flushMs).unref()
+    }, ms).unref()
   }
 
   return {
@@ -161,8 +169,8 @@ export function createFileJournal({ database, transaction }: StateFile): Journal
     },
     /** Writes the last changes, and ignores further ones. */
     close() {
-      flush()
       closed = true
+      flush()
     },
   }
 }

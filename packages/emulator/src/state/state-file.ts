@@ -1,5 +1,5 @@
 /** Which files are taken as the emulator's state: its own SQLite databases, checked row by row before anything is changed in them. */
-import { closeSync, existsSync, mkdirSync, openSync, readSync, statSync } from 'node:fs'
+import { closeSync, existsSync, mkdirSync, openSync, readSync, rmSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { crc32 } from 'node:zlib'
@@ -83,10 +83,13 @@ export async function openStateFile(path: string, { maxPages }: StateFileOptions
       database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 4000;')
       // The first write takes the exclusive lock and keeps it.
       database.exec('BEGIN IMMEDIATE; COMMIT;')
-      const writes = createWrites(file)
+      const count = database.prepare('SELECT total_changes() AS changes')
+      const writes = createWrites(file, () => Number(count.get()?.changes))
       return { database, ...writes, transaction: (work) => writes.run(() => inTransaction(database, work)) }
     } catch (error) {
       database.close()
+      // The next start would refuse a file that was only begun.
+      if (isNew) rmSync(file, { force: true })
       throw error
     }
   })
@@ -141,14 +144,19 @@ function check(file: string, reader: DatabaseSync): void {
   }
 }
 
-/** The writes: what fails is told once, whoever wrote, until a write succeeds again. */
-function createWrites(file: string): Pick<StateFile, 'run' | 'problem'> {
+/**
+ * The writes: what fails is told once, whoever wrote, until a write succeeds again.
+ *
+ * @param changes how many rows were changed so far. A write that changes none proves nothing
+ */
+function createWrites(file: string, changes: () => number): Pick<StateFile, 'run' | 'problem'> {
   let problem: string | undefined
   return {
     run(work) {
+      const before = problem === undefined ? 0 : changes()
       try {
         const result = attempt(file, work)
-        problem = undefined
+        if (problem !== undefined && changes() > before) problem = undefined
         return result
       } catch (error) {
         const known = problem

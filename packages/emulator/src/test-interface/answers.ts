@@ -56,9 +56,8 @@ export const publishedEvent = z.strictObject({
   type: text,
   subject: text,
   schema: z.enum(inputSchemas),
-  event: maybe(anything).describe('The event as it was sent; absent where body is cut'),
-  body: text.describe('The same as JSON text, cut after 16,384 bytes'),
-  truncated: z.boolean().describe('Whether body is cut'),
+  event: anything.describe('The event as it was sent'),
+  body: text.describe('The same as JSON text'),
   subscriptions: z.array(subscriptionFate),
   furtherSubscriptions: count,
 } satisfies Members<PublishedEvent>)
@@ -162,10 +161,8 @@ const headers = z.record(z.string(), text)
 
 export const eventAnswer = z.strictObject({
   ...eventLine,
-  redeliverable: z.boolean(),
   schema: z.enum(inputSchemas),
-  body: text.describe('The event as JSON text, cut after 16,384 bytes'),
-  truncated: z.boolean(),
+  body: text.describe('The event as JSON text'),
   unmatched: z
     .array(z.strictObject({ subscriptionId: text, name: text, because: text }))
     .describe('Event subscriptions that the event does not match, and why'),
@@ -206,7 +203,7 @@ const figures = {
   totals: z.strictObject(counts),
   leftOut: z
     .strictObject({ events: count, failed: count, waiting: count })
-    .describe('Events whose records made room for others'),
+    .describe('Events that the state does not list'),
   series: z
     .array(
       z.strictObject({
@@ -257,8 +254,8 @@ export const stateAnswer = z.strictObject({
   refused: z
     .array(z.strictObject({ at: time, status: z.int(), code: some(text), topic: text, message: some(text) }))
     .describe('The latest 20 refused publishes, newest first'),
-  events: z.array(listedEvent).describe('Newest first'),
-  limit: count.describe('The most events that are kept'),
+  events: z.array(listedEvent).describe('Newest first; GET /emulator/events has all that are kept'),
+  limit: count.describe('The most events that are listed'),
 })
 
 export const publishAnswer = z

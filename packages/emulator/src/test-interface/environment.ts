@@ -56,7 +56,6 @@ const published = z.strictObject({
   ...resource,
   endpoint: text,
   httpEndpoint: text,
-  ownEndpoint: z.exactOptional(text),
   key: text,
 } satisfies Members<Omit<TopicView, 'keys'>>)
 

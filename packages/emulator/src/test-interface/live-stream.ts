@@ -27,7 +27,10 @@ const keysPerMessage = 1000
 const messagesPerTick = 4
 
 /** Sends changes to browsers, by Server-Sent Events. Its timer uses the machine's clock and runs only while a browser listens. */
-export function createLiveStream(model: Omit<LiveView, 'subscriptions'>, options: LiveStreamOptions = {}) {
+export function createLiveStream(
+  model: Omit<LiveView, 'subscriptions' | 'search' | 'listen'>,
+  options: LiveStreamOptions = {},
+) {
   const { maxBacklog = 1_048_576, pauseMs = 250 } = options
   const clients = new Set<StreamClient>()
   let dirty = new Set<TrailedEvent>()

@@ -1,7 +1,9 @@
 /** Which resources, figures and refused requests the state of the emulator has, and how many of them at most. */
+
 import type { DeliveryEngine } from '../delivery/delivery-engine.ts'
 import type { Directory } from '../entra/directory.ts'
 import type { TokenIssuer } from '../entra/token-issuer.ts'
+import { textOf } from '../model/events/event-text.ts'
 import type { EventSubscription } from '../model/resources/event-subscription.ts'
 import type { NamespaceStore } from '../model/resources/namespace.ts'
 import type { Store } from '../model/resources/store.ts'
@@ -10,6 +12,7 @@ import type { NamespaceQueues } from '../namespaces/namespace-queues.ts'
 import type { EventTrail } from '../records/event-trail.ts'
 import { type Figures, secondsRemembered } from '../records/figures.ts'
 import type { HandshakeRecord, Records } from '../records/record-types.ts'
+import { createShownEvents } from './shown-events.ts'
 import {
   viewEvent,
   viewNamespaceTopic,
@@ -56,6 +59,7 @@ export type LiveView = ReturnType<typeof createLiveView>
 /** The same as plain JSON values, at the moment it is asked. */
 export function createLiveView(sources: LiveSources) {
   const { clock, records, store, namespaces, trail, figures, addresses } = sources
+  const shownEvents = createShownEvents(trail)
   const handshakes = new Map<string, HandshakeRecord>()
   records.handshakes.listen((handshake) => {
     const id = handshake.subscriptionId.toLowerCase()
@@ -128,15 +132,24 @@ export function createLiveView(sources: LiveSources) {
         now,
         ...(sources.problem() !== undefined && { trouble: sources.problem() }),
         totals: { ...figures.totals(), pending: sources.pending() },
-        leftOut: trail.leftOut(),
+        leftOut: shownEvents.leftOut(),
         series: figures.series(seconds),
       }
+    },
+    /** The keys of the shown events whose bodies hold a text, in any letter case. */
+    search(text: string): readonly number[] {
+      const wanted = text.toLowerCase()
+      return shownEvents
+        .events()
+        .flatMap(({ key, event }) => (textOf(event.body).toLowerCase().includes(wanted) ? [key] : []))
     },
     /** The latest refused publishes, newest first. */
     refused: () => refused,
     /** The maximum number of events. */
-    limit: trail.limit,
-    /** The latest events, newest first. */
-    events: () => trail.events().map(viewEvent),
+    limit: shownEvents.limit,
+    /** Those that are shown, newest first. */
+    events: () => shownEvents.events().map(viewEvent),
+    /** Tells a listener of the changes of these. */
+    listen: shownEvents.listen,
   }
 }

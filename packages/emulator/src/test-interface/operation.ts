@@ -43,6 +43,7 @@ export interface Live {
   readonly state: () => ReadonlyDeep<z.output<typeof answers.stateAnswer>>
   readonly figures: LiveView['figures']
   readonly subscriptions: LiveView['subscriptions']
+  readonly search: LiveView['search']
   /** Publishes by the topic's own route. */
   readonly publish: (topic: string, text: string) => Promise<z.output<typeof answers.publishAnswer>>
 }

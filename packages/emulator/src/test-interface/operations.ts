@@ -5,7 +5,6 @@ import {
   askSources,
   awaitEvents,
   eventDetail,
-  keysOfBodies,
   madeSubscription,
   peekQueue,
   redeliver,
@@ -18,7 +17,7 @@ import { environmentAnswer } from './environment.ts'
 import { type Live, operation, type TestedEmulator, type TestOperation } from './operation.ts'
 import { StillPendingError } from './pending-work.ts'
 import { TestInterfaceProblem } from './problem.ts'
-import type { PublishedEvent } from './published-events.ts'
+import { viewPublishedEvents, wantedEvents } from './published-events.ts'
 import * as requests from './requests.ts'
 
 const defaultTimeout = '10s'
@@ -100,9 +99,9 @@ export const operations: readonly TestOperation[] = [
   }),
   operation({
     ...{ method: 'GET', path: '/emulator/search', id: 'searchEvents' },
-    summary: 'The keys of the kept events whose bodies hold a text, in any letter case',
+    summary: 'The keys of the events of the page whose bodies hold a text, in any letter case',
     ...{ query: requests.searchQuery, answer: answers.searchAnswer },
-    run: ({ live, query }) => ({ keys: keysOfBodies(live.sources, query.text) }),
+    run: ({ live, query }) => ({ keys: live.search(query.text) }),
   }),
   operation({
     ...{ method: 'GET', path: '/emulator/state', id: 'getState' },
@@ -163,15 +162,14 @@ export const operations: readonly TestOperation[] = [
     summary: 'Waits until so many events are there, those too that are not published yet',
     ...{ body: requests.waitRequest, answer: answers.eventsAnswer },
     refusals: { 408: 'Fewer events were there when the time was over.' },
-    async run({ emulator, live, body: { timeout = defaultTimeout, count = 1, fate, ...query } }) {
-      const isWanted = ({ subscriptions }: PublishedEvent) =>
-        fate === undefined || subscriptions.some(({ state }) => state === fate)
-      const found = () => emulator.events(query).events.filter(isWanted)
+    async run({ live, body: { timeout = defaultTimeout, count = 1, limit = Number.POSITIVE_INFINITY, ...wanted } }) {
+      const found = () => wantedEvents(live.sources, wanted)
       const timeoutMs = requests.durationMs(timeout)
-      const events = await awaitEvents(live.sources, { count, timeoutMs, found })
-      if (events.length >= count) return { events, leftOut: emulator.events({ limit: 1 }).leftOut }
-      throw new TestInterfaceProblem(408, `after ${timeout} ${events.length} of ${count} such events are there`, {
-        events,
+      const kept = await awaitEvents(live.sources, { count, timeoutMs, found })
+      const answer = viewPublishedEvents(live.sources, kept.slice(-limit))
+      if (kept.length >= count) return answer
+      throw new TestInterfaceProblem(408, `after ${timeout} ${kept.length} of ${count} such events are there`, {
+        events: answer.events,
       })
     },
   }),

@@ -1,6 +1,7 @@
 /** How a test reads published events, their fate at each event subscription, and dead letters. */
 import { readJson } from '../../../../src/support/text/json-text.ts'
 import { suggestName } from '../../../../src/support/text/nearest-name.ts'
+import { textOf } from '../model/events/event-text.ts'
 import type { NamespaceStore } from '../model/resources/namespace.ts'
 import { asResourceId, type InputSchema, sameName } from '../model/resources/resource.ts'
 import type { Store } from '../model/resources/store.ts'
@@ -8,7 +9,7 @@ import type { Fate, FateState, TrailedAttempt, TrailedEvent } from '../records/e
 import type { EventTrail } from '../records/event-trail.ts'
 import type { Records } from '../records/record-types.ts'
 import type { EventQuery, eventFates } from './requests.ts'
-import { namespaceTopicName } from './shown-resources.ts'
+import { namespaceTopicName, unmatchedOf } from './shown-resources.ts'
 
 /** What became of an event at one event subscription. `unserved`: it matches, and is not delivered, for the reason that is given. */
 export interface SubscriptionFate {
@@ -42,12 +43,10 @@ export interface PublishedEvent {
   readonly type: string
   readonly subject: string
   readonly schema: InputSchema
-  /** The event as it was sent, parsed; absent where `body` is cut. */
-  readonly event?: unknown
-  /** The same as JSON text, numbers with the digits that they had; cut after 16,384 bytes. */
+  /** The event as it was sent, parsed. */
+  readonly event: unknown
+  /** The same as JSON text, numbers with the digits that they had. */
   readonly body: string
-  /** Whether `body` is cut. */
-  readonly truncated: boolean
   /** The event subscriptions of its topic, at most 50 that match and 50 that do not. */
   readonly subscriptions: readonly SubscriptionFate[]
   /** Number of further event subscriptions that match. */
@@ -58,7 +57,7 @@ export interface PublishedEvent {
 export interface PublishedEvents {
   /** Oldest first. */
   readonly events: readonly PublishedEvent[]
-  /** Number of events that no longer were kept, whatever was asked for: `pageEvents` says how many are. */
+  /** Number of events that no longer were kept, whatever was asked for: `maxRecordBytes` bounds them. */
   readonly leftOut: number
 }
 
@@ -86,19 +85,39 @@ const states: Readonly<Record<FateState, SubscriptionFate['state']>> = {
 }
 
 /** The events that are kept, oldest first. Throws a RangeError for an unknown topic. */
-export function publishedEvents(sources: EventSources, query: EventQuery): PublishedEvents {
-  const { type, subject, limit = Number.POSITIVE_INFINITY } = query
+export const publishedEvents = (sources: EventSources, query: EventQuery): PublishedEvents =>
+  viewPublishedEvents(sources, wantedEvents(sources, query))
+
+/** The same of events that {@link wantedEvents} found. */
+export const viewPublishedEvents = (
+  { trail }: Pick<EventSources, 'trail'>,
+  events: readonly TrailedEvent[],
+): PublishedEvents => ({ events: events.map(viewOf), leftOut: trail.leftOut().events })
+
+/** Which events are wanted by what became of them, too: at one event subscription at least. */
+interface WantedEvents extends EventQuery {
+  readonly fate?: SubscriptionFate['state'] | undefined
+}
+
+/** The events as they are kept, oldest first. Throws a RangeError for an unknown topic. */
+export function wantedEvents(sources: EventSources, wanted: WantedEvents): readonly TrailedEvent[] {
+  const { topic, type, subject, fate, limit = Number.POSITIVE_INFINITY } = wanted
   const kept = sources.trail.events()
-  const ids = query.topic === undefined ? undefined : idsOf(sources, query.topic, kept)
-  const wanted = kept.filter(
+  const ids = topic === undefined ? undefined : idsOf(sources, topic, kept)
+  const found = kept.filter(
     (event) =>
       (ids?.has(event.topic.toLowerCase()) ?? true) &&
       (type === undefined || event.type === type) &&
-      (subject === undefined || event.subject === subject),
+      (subject === undefined || event.subject === subject) &&
+      (fate === undefined || hasFate(event, fate)),
   )
-  const events = wanted.slice(0, limit).toReversed()
-  return { events: events.map(viewOf), leftOut: sources.trail.leftOut().events }
+  return found.slice(-limit)
 }
+
+const hasFate = (event: TrailedEvent, wanted: SubscriptionFate['state']): boolean =>
+  wanted === 'unmatched'
+    ? unmatchedOf(event).length > 0
+    : [...event.fates.values()].some(({ state }) => states[state] === wanted)
 
 /** The resource ids that events of a topic have, in lower case. A system topic's events are those of its source. */
 function idsOf({ store, namespaces }: EventSources, topic: string, kept: readonly TrailedEvent[]): ReadonlySet<string> {
@@ -108,8 +127,8 @@ function idsOf({ store, namespaces }: EventSources, topic: string, kept: readonl
     ...tracked.flatMap((one) => [one.id, ...('source' in one ? [one.source] : [])]),
     ...namespaces.topics.all().flatMap((one) => (sameName(namespaceTopicName(one.id), topic) ? [one.id] : [])),
     // Of a topic that was removed, and of sources that are no topic.
-    ...kept.flatMap((event) =>
-      sameName(event.topic, id) || sameName(nameOf(event.topic), topic) ? [event.topic] : [],
+    ...[...new Set(kept.map((event) => event.topic))].filter(
+      (one) => sameName(one, id) || sameName(nameOf(one), topic),
     ),
   ]
   if (found.length === 0 && !topic.startsWith('/')) {
@@ -123,15 +142,14 @@ const nameOf = (topicId: string): string =>
   /\/namespaces\/[^/]+\/topics\/[^/]+$/i.test(topicId) ? namespaceTopicName(topicId) : (topicId.split('/').at(-1) ?? '')
 
 function viewOf(event: TrailedEvent): PublishedEvent {
-  const { key, at, topic, id, type, subject, schema, body, truncated, fates, furtherFates } = event
-  const unmatched = [...event.unmatched].flatMap(([key, one]) => (fates.has(key) ? [] : [one]))
+  const { key, at, topic, id, type, subject, schema, fates, furtherFates } = event
+  const body = textOf(event.event.body)
   return {
     ...{ key, at, topic: nameOf(topic), topicId: topic, id, type, subject, schema },
-    ...(!truncated && { event: readJson(body) }),
-    ...{ body, truncated },
+    ...{ event: readJson(body), body },
     subscriptions: [
       ...[...fates.values()].map(viewFate),
-      ...unmatched.map(({ id, name, because: reason }) => {
+      ...unmatchedOf(event).map(({ id, name, because: reason }) => {
         return { ...{ name, id, reason }, state: 'unmatched' as const, tries: 0, attempts: [] }
       }),
     ],

@@ -1,6 +1,5 @@
 /** What a request of the interface may hold: its check and its OpenAPI document follow from these schemas. */
 import { z } from 'zod'
-import { mostPageEvents } from '../config/config-schema.ts'
 import { eventSubscription } from '../config/resource-fields.ts'
 import type { Members } from '../model/schemas.ts'
 import { requestRoutes } from '../records/record-types.ts'
@@ -38,7 +37,7 @@ export const eventsQuery = z.strictObject({
   topic: maybe(name.describe('Name or resource id of a topic, domain or system topic, or {namespace}/{topic}')),
   type: maybe(name.describe('The type of the event')),
   subject: maybe(text.max(4096).describe('The subject of the event')),
-  limit: maybe(z.int().min(1).max(mostPageEvents).describe('The newest so many events. Default: all that are kept')),
+  limit: maybe(z.int().min(1).describe('The newest so many events. Default: all that are kept')),
 } satisfies Members<EventQuery>)
 
 export const searchQuery = z.strictObject({ text: text.max(4096).describe('What a body has to hold') })
@@ -61,8 +60,8 @@ export const settleRequest = z.strictObject({
   timeout: maybe(duration('10m').describe('How long to wait, in real time, 10m at most. Default: 10s')),
 })
 
-export const waitRequest = eventsQuery.omit({ limit: true }).extend({
-  count: maybe(z.int().min(1).max(mostPageEvents).describe('How many events at least. Default: 1')),
+export const waitRequest = eventsQuery.extend({
+  count: maybe(z.int().min(1).describe('How many events at least. Default: 1')),
   fate: maybe(
     z.enum(eventFates).describe('What became of the event at one event subscription at least. Default: anything'),
   ),

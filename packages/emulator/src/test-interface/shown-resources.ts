@@ -2,6 +2,7 @@
 import { cut } from '../../../../src/support/text/text.ts'
 import { deadLetterDestinationOf } from '../delivery/queue/attempt-results.ts'
 import { deliverySchemaOf, shownUrl, webhookOf } from '../delivery/send/delivery-request.ts'
+import { textOf } from '../model/events/event-text.ts'
 import { batchingOf, type DeliveryAttributeMapping, deliveryAttributesOf } from '../model/resources/destination.ts'
 import {
   destinationOf,
@@ -171,17 +172,17 @@ function answerOf({ status, error = '' }: DeliveryRecord): string {
   return status === undefined ? shortened(error) : String(status)
 }
 
+/** The event subscriptions that an event does not match. One that the event was delivered to on request has a fate. */
+export const unmatchedOf = ({ fates, unmatched }: TrailedEvent) =>
+  [...unmatched].flatMap(([key, one]) => (fates.has(key) ? [] : [one]))
+
 /** Everything about one event: its body, and each attempt with its request and its answer. */
 export function viewEventDetail(event: TrailedEvent) {
   return {
     ...viewEvent(event),
-    redeliverable: event.event !== undefined,
     schema: event.schema,
-    body: event.body,
-    truncated: event.truncated,
-    unmatched: [...event.unmatched].flatMap(([key, { id: subscriptionId, name, because }]) =>
-      event.fates.has(key) ? [] : [{ subscriptionId, name, because }],
-    ),
+    body: textOf(event.event.body),
+    unmatched: unmatchedOf(event).map(({ id, name, because }) => ({ subscriptionId: id, name, because })),
     fates: [...event.fates.values()].map((fate) => ({
       ...viewFate(fate),
       blobPath: fate.blobPath,

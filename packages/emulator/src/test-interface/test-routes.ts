@@ -51,13 +51,14 @@ export function registerTestRoutes(app: FastifyInstance, options: TestRouteOptio
 
   const view = createLiveView(options)
   const stream = createLiveStream(view)
-  options.trail.listen(stream)
+  view.listen(stream)
   app.addHook('onClose', async () => stream.close())
   const live: Live = {
     sources: options,
     state: () => stream.state(),
     figures: view.figures,
     subscriptions: view.subscriptions,
+    search: view.search,
     async publish(topic, text) {
       const answer = await app.inject(await requestToPublish(options, topic, text))
       const { code, message } = refusalAnswer.parse(readJson(answer.body))?.error ?? {}

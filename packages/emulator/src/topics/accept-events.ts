@@ -62,6 +62,8 @@ function topicOf(event: AcceptedEvent): string {
 /** The limits of a custom topic per second; an event counts once per 64 KB (Event Grid: quotas-limits). */
 export const topicRate = { events: 5000, bytes: 5 * 1024 * 1024, step: 64 * 1024 } as const
 
+export type TopicRates = ReturnType<typeof createTopicRates>
+
 /** Counts events and bytes per topic and second. */
 export function createTopicRates(clock: Clock) {
   const seconds = new Map<string, { readonly start: number; events: number; bytes: number }>()
@@ -81,5 +83,7 @@ export function createTopicRates(clock: Clock) {
       second.bytes += bytes
       return true
     },
+    /** Begins anew. */
+    clear: (): void => seconds.clear(),
   }
 }

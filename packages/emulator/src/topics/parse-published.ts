@@ -11,7 +11,7 @@ import {
   textOf,
   withText,
 } from '../model/events/event-text.ts'
-import type { InputSchema, Publishable } from '../model/resources/resource.ts'
+import type { Publishable } from '../model/resources/resource.ts'
 import { checkPublishedEvent, notConforming, tokenOf } from './check-published-event.ts'
 import { invalidInput, tooLarge, tooManyEvents, unsupportedMediaType } from './publish-fault.ts'
 
@@ -27,11 +27,10 @@ type Form = 'single' | 'batch' | 'binary'
 export function parsePublished(
   headers: IncomingHttpHeaders,
   sent: Buffer,
-  published: Publishable,
+  target: Publishable,
   now: number,
 ): AcceptedEvent[] {
   const body = withoutMark(sent)
-  const target = { ...published, inputSchema: schemaOf(headers, published) }
   if (body.length > publishLimits.requestBytes) throw tooLarge(publishLimits.requestBytes)
   const form = formOf(headers, target)
   if (!form) throw unsupportedMediaType()
@@ -61,13 +60,6 @@ export function parsePublished(
       throw tooLarge(publishLimits.eventBytes)
     return checkPublishedEvent(event, target, now)
   }
-}
-
-/** A topic of both schemas takes as CloudEvents what the media type or the headers of binary mode say to be such. */
-function schemaOf(headers: IncomingHttpHeaders, { inputSchema, bothSchemas }: Publishable): InputSchema {
-  if (!bothSchemas) return inputSchema
-  const isCloudEvents = /^application\/cloudevents/i.test(headers['content-type'] ?? '') || isBinary(headers)
-  return isCloudEvents ? 'CloudEventSchemaV1_0' : 'EventGridSchema'
 }
 
 const isBinary = (headers: IncomingHttpHeaders) =>

@@ -9,7 +9,7 @@ import { shownPath } from '../records/shown-request.ts'
 import type { RecordingOptions } from '../server/recording.ts'
 import { queryOf, recordedBody, serveAs } from '../server/service.ts'
 import { regionOfHost } from '../server/tls/connect-proxy.ts'
-import { type Acceptance, acceptEvents, createTopicRates, sourcedEvents, topicRate } from './accept-events.ts'
+import { type Acceptance, acceptEvents, sourcedEvents, type TopicRates, topicRate } from './accept-events.ts'
 import { authorizePublish, type PublishAccess } from './authorize-publish.ts'
 import { parsePublished, publishLimits } from './parse-published.ts'
 import {
@@ -48,6 +48,7 @@ export interface TopicRouteOptions extends RecordingOptions, PublishAccess {
   readonly intake: EventIntake
   /** Whether requests beyond Azure's rates are refused. @default false */
   readonly throttling?: boolean
+  readonly rates: TopicRates
 }
 
 /**
@@ -55,8 +56,7 @@ export interface TopicRouteOptions extends RecordingOptions, PublishAccess {
  * handshake, `/eventsubscriptions/:name/validate`. `app` is a Fastify scope of their own.
  */
 export function registerTopicRoutes(app: FastifyInstance, options: TopicRouteOptions): void {
-  const { clock, store, intake } = options
-  const rates = createTopicRates(clock)
+  const { clock, store, intake, rates } = options
 
   // Before a fault or a refusal may answer: a refused publish is recorded with its topic.
   app.addHook('onRequest', async (request) => {

@@ -117,10 +117,10 @@ describe('a role', () => {
     const path = `${scope}/providers/Microsoft.Authorization/roleAssignments`
     const version = '?api-version=2022-04-01'
     const roleDefinitionId = `${scope}/providers/Microsoft.Authorization/roleDefinitions/428e0ff0-5e57-4d9c-a221-2c70d0e0a443`
-    const put = (id: string) =>
+    const put = (id: string, principalId = 'somebody') =>
       sendArm(emulator, `${path}/${id}${version}`, {
         method: 'PUT',
-        body: JSON.stringify({ properties: { roleDefinitionId, principalId: 'somebody' } }),
+        body: JSON.stringify({ properties: { roleDefinitionId, principalId } }),
       })
     expect(await put(name)).toMatchObject({
       status: 201,
@@ -130,6 +130,11 @@ describe('a role', () => {
       status: 409,
       body: { error: { code: 'RoleAssignmentExists' } },
     })
+    expect(await put(name, 'another')).toMatchObject({
+      status: 400,
+      body: { error: { code: 'RoleAssignmentUpdateNotPermitted' } },
+    })
+    expect(await put(name)).toMatchObject({ status: 201 })
     const listed = await sendArm(emulator, `${path}${version}&$filter=principalId%20eq%20'somebody'`)
     expect(listed).toMatchObject({ body: { value: [{ name }] } })
     expect(await sendArm(emulator, `${path}/${name}${version}`, { method: 'DELETE' })).toMatchObject({ status: 200 })
@@ -140,7 +145,8 @@ describe('a role', () => {
 })
 
 describe('what is not there', () => {
-  const put = { method: 'PUT', body: JSON.stringify({ properties: {} }) }
+  const destination = { endpointType: 'WebHook', properties: { endpointUrl: 'https://shop.example/' } }
+  const put = { method: 'PUT', body: JSON.stringify({ properties: { destination } }) }
   const at = '/providers/Microsoft.EventGrid/eventSubscriptions/shop'
   const eventGrid = '{}/resourceGroups/rg/providers/Microsoft.EventGrid'
   it.each([
@@ -152,6 +158,8 @@ describe('what is not there', () => {
     ['a resource without a name', `${eventGrid}/topics`, 403, 'AuthorizationFailed'],
     ['an unknown domain', `${eventGrid}/domains/none/topics/lamps`, 404, 'ParentResourceNotFound'],
     ['an unknown system topic', `${eventGrid}/systemTopics/none`, 400, 'InvalidRequest'],
+    ['an unknown namespace', `${eventGrid}/namespaces/none`, 404, 'ResourceNotFound'],
+    ['a namespace topic by this path', `${eventGrid}/namespaces/none/topics/none`, 400, 'InvalidRequest'],
     ['a system topic by this path', `${eventGrid}/systemTopics/sys`, 400, 'InvalidRequest'],
   ])('%s (%s) is answered %i %s', async (_name, path, status, code) => {
     const emulator = await startEmulator({ systemTopics: [{ name: 'sys', source: '/subscriptions/1' }] })

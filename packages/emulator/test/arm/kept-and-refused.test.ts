@@ -46,6 +46,16 @@ it('an event subscription that is written while it is deleted stays', async () =
   expect(emulator.eventSubscriptions()).toMatchObject([{ name: 'audit', provisioningState: 'Succeeded' }])
 })
 
+it('a topic that is written while it is deleted stays', async () => {
+  const { clock, emulator, topic } = await openEventGrid({ clients, operationDelayMs: 5_000 })
+  const path = `${topic.id}?api-version=2025-02-15`
+  await sendArm(emulator, path, { method: 'DELETE' })
+  await clock.advance(2_000)
+  expect((await sendArm(emulator, path, put({ location: 'westeurope' }))).status).toBe(201)
+  await clock.advance(10_000)
+  expect(await sendArm(emulator, path)).toMatchObject({ body: { properties: { provisioningState: 'Succeeded' } } })
+})
+
 it('a namespace keeps its region', async () => {
   const emulator = await startEmulator({ clients })
   const path = `${group}/providers/Microsoft.EventGrid/namespaces/shop?api-version=2025-02-15`

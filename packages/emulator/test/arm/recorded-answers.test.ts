@@ -399,6 +399,14 @@ it.each([
   expect((await send('PUT', onQueue, { properties: { deliveryConfiguration } })).status).toBe(status)
 })
 
+it('expirationTimeUtc of a Queue is named as not supported', async () => {
+  const { send } = await open({ namespaces: [{ name: 'pull', topics: [{ name: 'orders' }] }] })
+  const properties = { deliveryConfiguration: { deliveryMode: 'Queue' }, expirationTimeUtc: '2099-01-01T00:00:00Z' }
+  expect((await send('PUT', onQueue, { properties })).body).toMatchObject({
+    error: { code: 'NotSupportedByEmulator' },
+  })
+})
+
 it('deliveryRetryPeriodInDays of a Queue is named as not supported', async () => {
   const { send } = await open({ namespaces: [{ name: 'pull', topics: [{ name: 'orders' }] }] })
   const deliveryConfiguration = { deliveryMode: 'Queue', queue: { deliveryRetryPeriodInDays: 1 } }

@@ -20,10 +20,12 @@ async function startSlowSubscriber() {
   return { url: `http://127.0.0.1:${await listen(server)}`, delivery: first.promise }
 }
 
+const namespaces = 'namespaces: [{ name: shop, keys: [Zmlyc3Q=, c2Vjb25k], topics: [{ name: parcels }] }]'
+
 /** An emulator with a delivery under way. */
 async function startBusy() {
   const subscriber = await startSlowSubscriber()
-  const emulate = await startEmulate(['--config', configFile(auditConfig(subscriber.url))])
+  const emulate = await startEmulate(['--config', configFile(auditConfig(subscriber.url, namespaces))])
   await emulate.line(/handshake audit .* validated$/)
   const topic = await emulate.topic('orders')
   await publish(topic, ['a'])
@@ -37,6 +39,14 @@ it.each(['SIGINT', 'SIGTERM'] as const)(
     emulate.process.kill(signal)
     await emulate.line(new RegExp(`^${signal}: no more events are taken; waiting .* \\(1 event pending\\)$`))
     expect((await publish(topic, ['b'])).status).toBe(503)
+    const url = `${emulate.proxy}/namespaces/shop/topics/parcels:publish?api-version=2024-06-01`
+    const event = { specversion: '1.0', id: 'c', source: '/shop', type: 'order.placed', data: {} }
+    const pulled = await fetch(url, {
+      method: 'POST',
+      headers: { authorization: 'SharedAccessKey Zmlyc3Q=', 'content-type': 'application/cloudevents+json' },
+      body: JSON.stringify(event),
+    })
+    expect(pulled.status).toBe(503)
     delivery.end()
     expect(await emulate.ended).toBe(0)
     expect(emulate.lines.at(-1)).toBe('ended: 1 delivered, 0 dead-lettered, 0 dropped, 0 undelivered and lost')

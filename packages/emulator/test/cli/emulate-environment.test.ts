@@ -14,19 +14,19 @@ const environmentOf = async (proxy: string) =>
 
 it('takes options from the environment, and those of the command line before them', async () => {
   const file = join(temporaryFolder(), 'ready.json')
-  const emulate = await startEmulate(['--page-events', '2'], {
+  const emulate = await startEmulate(['--deliver', 'orders=http://127.0.0.1:1/hook'], {
     EVENTGRID_EMULATOR_READY_FILE: file,
     EVENTGRID_EMULATOR_MANUAL_CLOCK: 'true',
     EVENTGRID_EMULATOR_QUIET: 'false',
-    EVENTGRID_EMULATOR_PAGE_EVENTS: '9999',
-    EVENTGRID_EMULATOR_DELIVER: 'orders=http://127.0.0.1:1/hook returns=http://127.0.0.1:1/hook',
+    EVENTGRID_EMULATOR_DELIVER: 'parcels=http://127.0.0.1:1/hook',
+    EVENTGRID_EMULATOR_INGRESS: 'https://a.example.com/=http://127.0.0.1:1/ https://b.example.com/=http://127.0.0.1:1/',
     EVENTGRID_EMULATOR_STATE: '',
     // As Kubernetes has it for a service of the emulator's name.
     EVENTGRID_EMULATOR_HOST: 'tcp://10.0.0.1:4430',
     EVENTGRID_EMULATOR_PORT_4430_TCP: 'tcp://10.0.0.1:4430',
   })
   const ready: EmulatorEnvironment = JSON.parse(readFileSync(file, 'utf8'))
-  expect([ready.clock, ready.topics.map(({ name }) => name)]).toEqual(['manual', ['orders', 'returns']])
+  expect([ready.clock, ready.topics.map(({ name }) => name)]).toEqual(['manual', ['orders']])
   expect((await environmentOf(emulate.proxy)).http).toBe(ready.http)
 })
 

@@ -139,13 +139,6 @@ it("goes by the machine's clock where nobody asked for another", async () => {
   expect((await post(emulate.proxy, '/emulator/clock', { advance: '1m' })).status).toBe(409)
 })
 
-it('keeps as many events as it was told to', async () => {
-  const emulate = await startEmulate(['--page-events', '2'])
-  await publish(await emulate.topic('orders'), ['a', 'b', 'c'])
-  const answer = await (await fetch(`${emulate.proxy}/emulator/events`)).json()
-  expect(answer).toMatchObject({ leftOut: 1, events: [{ id: 'b' }, { id: 'c' }] })
-})
-
 const trust: Readonly<Record<string, readonly string[]>> = {
   python: ['REQUESTS_CA_BUNDLE', 'SSL_CERT_FILE'],
   go: ['SSL_CERT_FILE'],

@@ -10,7 +10,7 @@ describe('start() refuses', () => {
     { options: '{"topcs": []}', says: 'topcs is not a field; did you mean topics?' },
     {
       options: '{"colour": "red"}',
-      says: 'colour is not a field here; the fields are port, httpPort, blobPort, topicPorts, host,',
+      says: 'colour is not a field here; the fields are port, httpPort, blobPort, host,',
     },
     { options: '{"topics": "orders"}', says: 'topics must be a list' },
     { options: '{"topics": ["orders"]}', says: 'topics[0] must be a mapping' },
@@ -40,7 +40,7 @@ describe('start() refuses', () => {
       options: '{"deliver": {"orders": 5}}',
       says: 'deliver.orders must be a URL, like http://127.0.0.1:3000/hook, or',
     },
-    { options: '{"pageEvents": 0}', says: 'pageEvents must be 1 or more' },
+    { options: '{"maxRecordBytes": 0}', says: 'maxRecordBytes must be 1 or more' },
     { options: '{"deadLetterConnectionString": "x"}', says: 'in code there is deadLetterStore' },
     {
       options:

@@ -1,11 +1,9 @@
-import { request } from 'node:https'
 import { expect, it } from 'vitest'
 import { startEmulator } from '../../../../test/support/start-emulator.ts'
 import { cloudEvent, gridEvent } from '../event-grid.ts'
 import { startSubscriber } from '../subscriber.ts'
 
 const cloudEvents = { 'content-type': 'application/cloudevents+json' }
-const gridEvents = { 'content-type': 'application/json' }
 
 const post = async (url: string, key: string, headers: Record<string, string>, body: unknown) => {
   const answer = await fetch(url, {
@@ -60,46 +58,4 @@ it('a topic is at /{topic}/api/events too', async () => {
   expect(await post(`${emulator.proxy}/orders/api/events`, key, cloudEvents, cloudEvent())).toBe(200)
   expect(await post(`${emulator.proxy}/nobody/api/events`, key, cloudEvents, cloudEvent())).toBe(404)
   expect(await post(`${emulator.proxy}/api/events`, key, cloudEvents, cloudEvent())).toBe(404)
-})
-
-it('a topic with a port of its own is at /api/events there, over http and https', async () => {
-  const emulator = await startEmulator({
-    topics: [{ name: 'orders' }, { name: 'returns' }],
-    topicPorts: { Returns: 0 },
-  })
-  const { ownEndpoint = '', key } = emulator.topic('returns')
-  expect(emulator.topic('orders').ownEndpoint).toBeUndefined()
-  const plain = ownEndpoint.replace('https:', 'http:')
-  for (const url of [plain, `${plain}?api-version=2018-01-01`, plain.replace('/api', '/returns/api')]) {
-    expect(await post(url, key, cloudEvents, cloudEvent())).toBe(200)
-  }
-  const status = await new Promise((resolve, reject) => {
-    const headers = { 'aeg-sas-key': key, ...cloudEvents }
-    const sending = request(ownEndpoint, { method: 'POST', ca: emulator.ca, headers, agent: false }, (answer) => {
-      answer.resume()
-      resolve(answer.statusCode)
-    })
-    sending.on('error', reject)
-    sending.end(JSON.stringify(cloudEvent()))
-  })
-  expect(status).toBe(200)
-  expect(emulator.records.requests.all().map((one) => one.status)).toEqual([200, 200, 200, 200])
-})
-
-it('a topic of both schemas takes each in each form, and delivers CloudEvents', async () => {
-  const subscriber = await startSubscriber()
-  const emulator = await startEmulator({
-    topics: [{ name: 'orders', bothSchemas: true }],
-    deliver: { orders: subscriber.url },
-  })
-  await emulator.idle()
-  const { httpEndpoint, key } = emulator.topic()
-  const binary = { 'ce-specversion': '1.0', 'ce-id': 'b', 'ce-source': '/s', 'ce-type': 'T', ...gridEvents }
-  expect(await post(httpEndpoint, key, cloudEvents, cloudEvent({ id: 'c' }))).toBe(200)
-  expect(await post(httpEndpoint, key, gridEvents, [gridEvent({ id: 'g' })])).toBe(200)
-  expect(await post(httpEndpoint, key, binary, { amount: 1 })).toBe(200)
-  expect(await post(httpEndpoint, key, gridEvents, [cloudEvent()])).toBe(400)
-  await emulator.settled({ timeout: 30_000 })
-  const ids = subscriber.deliveries().map(({ body }) => JSON.parse(body).id)
-  expect(ids.toSorted()).toEqual(['b', 'c', 'g'])
 })

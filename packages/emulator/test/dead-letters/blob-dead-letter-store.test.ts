@@ -1,6 +1,8 @@
+import { createServer } from 'node:net'
 import { type BlobItem, BlobServiceClient, type ContainerClient } from '@azure/storage-blob'
 import { describe, expect, it } from 'vitest'
 import { storageAccountId } from '../../../../test/support/azure-ids.ts'
+import { listen } from '../../../../test/support/listen.ts'
 import { createBlobDeadLetterStore } from '../../src/index.ts'
 import { shareAzurite } from '../delivery/azurite.ts'
 import { cloudEvent, type EventGrid, openEventGrid, publish } from '../event-grid.ts'
@@ -78,6 +80,16 @@ describe('dead-lettering to a blob container', () => {
   it('counts a store that does not answer as away', async () => {
     const away = 'DefaultEndpointsProtocol=http;AccountName=a;AccountKey=AA==;BlobEndpoint=http://127.0.0.1:1/a;'
     const { grid } = await openGivenUp('letters', createBlobDeadLetterStore(away))
+    await pass(grid, 5)
+    expect(grid.records.deadLetters.length).toBe(0)
+    expect(grid.emulator.pending).toBe(1)
+  })
+
+  it('counts a store that takes the connection and is silent as away', async () => {
+    const silent = createServer((socket) => void socket.on('error', () => {}))
+    const at = `http://127.0.0.1:${await listen(silent)}/a`
+    const connection = `DefaultEndpointsProtocol=http;AccountName=a;AccountKey=AA==;BlobEndpoint=${at};`
+    const { grid } = await openGivenUp('letters', createBlobDeadLetterStore(connection, { answerTimeoutMs: 100 }))
     await pass(grid, 5)
     expect(grid.records.deadLetters.length).toBe(0)
     expect(grid.emulator.pending).toBe(1)

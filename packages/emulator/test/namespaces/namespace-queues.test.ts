@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { sendArm } from '../../../../test/support/azure-clients.ts'
 import { temporaryFolder } from '../../../../test/support/temporary-folder.ts'
 import { openQueue, order, queue, queueOf } from './open-queue.ts'
 
@@ -26,6 +27,35 @@ it.each([
   const { clock, emulator, publish } = await openQueue({ namespaces: [{ name: 'shop', topics }] })
   await publish()
   await clock.advance(ms - 1)
+  expect(emulator.pending).toBe(1)
+  await clock.advance(1)
+  expect(emulator.pending).toBe(0)
+})
+
+it('keeps an event for the retention that its topic is changed to', async () => {
+  const clients = [{ roles: [{ role: 'Owner' }] }]
+  const { clock, emulator, topic, publish } = await openQueue({ clients })
+  await publish()
+  const body = JSON.stringify({ properties: { eventRetentionInDays: 3 } })
+  await sendArm(emulator, `${topic.id}?api-version=2025-02-15`, { method: 'PATCH', body })
+  await clock.advance(3 * day - 1)
+  expect(emulator.pending).toBe(1)
+  await clock.advance(1)
+  expect(emulator.pending).toBe(0)
+})
+
+it('keeps an event so too where Resource Manager made the event subscription, and the configuration changed the topic', async () => {
+  const clients = [{ roles: [{ role: 'Owner' }] }]
+  const namespacesOf = (topic: object) => ({
+    clients,
+    namespaces: [{ name: 'shop', topics: [{ name: 'orders', ...topic }] }],
+  })
+  const { clock, emulator, topic, publish } = await openQueue(namespacesOf({}))
+  const body = JSON.stringify({ properties: queueOf({}) })
+  await sendArm(emulator, `${topic.id}/eventSubscriptions/app?api-version=2025-02-15`, { method: 'PUT', body })
+  await publish()
+  emulator.reconfigure(namespacesOf({ eventRetentionInDays: 2 }))
+  await clock.advance(2 * day - 1)
   expect(emulator.pending).toBe(1)
   await clock.advance(1)
   expect(emulator.pending).toBe(0)

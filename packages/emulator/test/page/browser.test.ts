@@ -497,17 +497,6 @@ describe.skipIf(browserMissing)('the emulator’s page in Chromium (skipped wher
     expect(await page.locator('#topics summary').first().innerText()).toMatch(/^orders CloudEvents/)
   })
 
-  it('shows the newest events however many wait, as many as the option says', async () => {
-    const { emulator, subscriber, publish } = await openShop({ pageEvents: 20, retrySchedule: [3_600_000] })
-    await showPage(page, emulator)
-    subscriber.answer(...Array.from({ length: 20 }, () => ({ status: 503 })))
-    await publish(...Array.from({ length: 20 }, (_, index) => ({ subject: `waiting/${index}` })))
-    await page.locator('.fate[data-state="waiting"]').nth(19).waitFor()
-    for (const subject of ['fresh/1', 'fresh/2']) await publish({ subject })
-    await page.locator('.fate[data-state="delivered"]').nth(1).waitFor()
-    expect(await page.locator('#events tr').count()).toBe(20)
-  })
-
   it('says of a held-back endpoint until when, and tries one event or all at once on request', async () => {
     const { emulator, subscriber, publish } = await openShop({ probation: { afterFailures: 3 } })
     await showPage(page, emulator)

@@ -95,6 +95,15 @@ it('finds a record that is there, and waits for one that is not', async () => {
   expect(await later).toEqual({ number: 6 })
 })
 
+it('rejects a wait whose function throws, and keeps the error from who records', async () => {
+  const records = ring(0)
+  const waiting = records.waitFor(() => {
+    throw new Error('mine')
+  })
+  records.push({ number: 1 })
+  await expect(waiting).rejects.toThrow('mine')
+})
+
 it('stops waiting when the signal says so', async () => {
   const records = ring(0)
   const abort = new AbortController()

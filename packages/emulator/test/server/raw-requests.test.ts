@@ -200,7 +200,7 @@ describe('connections', () => {
     const authority = createCertificateAuthority()
     const server = createEmulatorServer(authority, '127.0.0.1', () => true, { ...connectionLimits, ...limits })
     server.app.get('/topics/x', async () => 'there')
-    const { port, httpPort } = await server.listen('127.0.0.1', { port: 0, httpPort: 0, topicPorts: {} })
+    const { port, httpPort } = await server.listen('127.0.0.1', { port: 0, httpPort: 0 })
     onTestFinished(() => server.close())
     return { https: `https://127.0.0.1:${port}`, http: `http://127.0.0.1:${httpPort}`, ca: authority.certificate }
   }

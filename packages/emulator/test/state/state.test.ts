@@ -268,6 +268,14 @@ describe('a state file', () => {
     expect(second.pending).toBe(0)
   })
 
+  it('that could not be begun on a full disk leaves nothing behind, and is begun at the next start', async () => {
+    const file = stateFile()
+    await expect(openState(file, { maxPages: 1 })).rejects.toThrow('the disk is full')
+    const state = await openState(file)
+    onTestFinished(state.close)
+    expect([...state.journal.entries()]).toEqual([])
+  })
+
   it('that a full disk keeps from growing says so, and holds what it held', async () => {
     const file = stateFile()
     const state = await openState(file, { maxPages: 16 })

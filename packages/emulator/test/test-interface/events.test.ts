@@ -4,11 +4,11 @@ import { startSubscriber } from '../subscriber.ts'
 import { callNamespace, openInterface, orders } from './open-interface.ts'
 
 /** Two event subscriptions of `orders`: `billing` takes all, `returns` returned ones. A third topic has none. */
-async function openShop(pageEvents = 300) {
+async function openShop() {
   const subscriber = await startSubscriber()
   const clock = new ManualClock(1_700_000_000_000)
   const opened = await openInterface({
-    ...{ clock, pageEvents, retrySchedule: [1000], random: () => 0 },
+    ...{ clock, retrySchedule: [1000], random: () => 0 },
     topics: [{ name: 'orders' }, { name: 'parcels' }],
     ingress: [{ from: 'https://shop.example.com/', to: `${subscriber.url}/` }],
     eventSubscriptions: [
@@ -40,7 +40,7 @@ it('says of an event what became of it at each event subscription, with each att
       {
         ...{ key: expect.any(Number), at, topic: 'orders', topicId: emulator.topic('orders').id },
         ...{ id: '1', type: 'order.placed', subject: 'orders/1', schema: 'CloudEventSchemaV1_0' },
-        ...{ event: orders('1')[0], body: JSON.stringify(orders('1')[0]), truncated: false, furtherSubscriptions: 0 },
+        ...{ event: orders('1')[0], body: JSON.stringify(orders('1')[0]), furtherSubscriptions: 0 },
         subscriptions: [
           {
             ...{ name: 'billing', id: expect.stringMatching(/orders.*\/eventSubscriptions\/billing$/) },
@@ -170,15 +170,26 @@ it('chooses by topic, type and subject, and gives the newest of many, oldest fir
   expect(await ids('?type=order.returned')).toEqual([])
 })
 
-it('says how many events are no longer kept, and cuts a long one', async () => {
-  const { call, emulator } = await openShop(10)
-  emulator.raise('parcels', orders(...Array.from({ length: 15 }, (_, index) => `${index}`)))
-  emulator.raise('parcels', [{ ...orders('long')[0], data: 'x'.repeat(20_000) }])
+it('keeps thousands of events, a long one as it was sent, while the state lists 300 of them', async () => {
+  const { call, emulator } = await openShop()
+  emulator.raise('parcels', orders(...Array.from({ length: 2000 }, (_, index) => `${index}`)))
+  const long = { ...orders('long')[0], data: 'x'.repeat(100_000) }
+  emulator.raise('parcels', [long])
   const { events, leftOut } = (await call('GET', '/emulator/events')).body
-  expect([events.length, leftOut]).toEqual([10, 6])
-  expect(events.at(-1)).toMatchObject({ id: 'long', truncated: true })
-  expect(events.at(-1)).not.toHaveProperty('event')
-  expect(events.at(-1).body).toHaveLength(16_384)
+  expect([events.length, leftOut, events[0].id]).toEqual([2001, 0, '0'])
+  expect(events.at(-1)).toMatchObject({ event: long, body: JSON.stringify(long) })
+  const { body: state } = await call('GET', '/emulator/state')
+  expect([state.events.length, state.limit, state.leftOut.events, state.events[0].id]).toEqual([300, 300, 1701, 'long'])
+})
+
+it('delivers a long event once more', async () => {
+  const { call, emulator, subscriber } = await openShop()
+  emulator.raise('orders', [{ ...orders('long')[0], data: 'x'.repeat(100_000) }])
+  await emulator.idle()
+  const { events } = (await call('GET', '/emulator/events')).body
+  expect((await call('POST', `/emulator/events/${events[0].key}/redeliver`)).status).toBe(204)
+  await emulator.idle()
+  expect(subscriber.deliveries()).toHaveLength(2)
 })
 
 it('keeps the digits of numbers in the body', async () => {

@@ -1,5 +1,6 @@
 import { createServer, type ServerResponse } from 'node:http'
 import { expect, it } from 'vitest'
+import { credentialOf, send } from '../../../../test/support/azure-clients.ts'
 import { storageAccountId } from '../../../../test/support/azure-ids.ts'
 import { listen } from '../../../../test/support/listen.ts'
 import { quickenTime } from '../../../../test/support/quick-time.ts'
@@ -49,6 +50,24 @@ it('forgets events, records and faults, twice as well as once; topics and event 
     const [event] = (await call('GET', '/emulator/events')).body.events
     expect([event.id, event.subscriptions[0].state]).toEqual(['after', 'delivered'])
   }
+})
+
+it('fills the buckets of throttling', async () => {
+  const { emulator, call } = await openInterface({
+    ...{ clock: new ManualClock(), throttling: true, clients: [{ roles: [{ role: 'Reader' }] }] },
+  })
+  const { id, httpEndpoint, key } = emulator.topic()
+  const { token } = await credentialOf(emulator).getToken('https://management.azure.com/.default')
+  const read = () => send(emulator, `${id}?api-version=2025-02-15`, { headers: { authorization: `Bearer ${token}` } })
+  const body = JSON.stringify(orders(...Array.from({ length: 5000 }, (_, index) => `${index}`)))
+  const headers = { 'aeg-sas-key': key, 'content-type': 'application/cloudevents-batch+json' }
+  const publish = () => fetch(httpEndpoint, { method: 'POST', headers, body })
+  const statuses = async () => [(await read()).status, (await publish()).status]
+  expect(await statuses()).toEqual([200, 200])
+  await Promise.all(Array.from({ length: 249 }, read))
+  expect(await statuses()).toEqual([429, 429])
+  await call('POST', '/emulator/reset')
+  expect(await statuses()).toEqual([200, 200])
 })
 
 it('leaves no trace of a delivery that is under way', async () => {

@@ -1,9 +1,11 @@
 // Event subscriptions that a test makes and removes by the interface, without Entra and Resource Manager.
 import { expect, it } from 'vitest'
+import { functionId } from '../../../../test/support/azure-ids.ts'
 import { ManualClock } from '../../src/index.ts'
 import { startSubscriber } from '../subscriber.ts'
 import { openInterface, orders } from './open-interface.ts'
 
+const group = '/subscriptions/33333333-3333-4333-8333-333333333333/resourceGroups/rg/providers/Microsoft.EventGrid'
 const path = '/emulator/subscriptions'
 
 it('makes one whose webhook is a local URL, delivers to it what its filter matches, and removes it', async () => {
@@ -89,6 +91,17 @@ it.each([
   {
     body: { name: 'audit', scope: '/subscriptions/1/resourceGroups/rg', endpoint: 'http://127.0.0.1:3000/' },
     says: /scope names a subscription that is not there/,
+  },
+  {
+    body: { name: 'audit', scope: `${group}/topics/oders`, endpoint: 'http://127.0.0.1:3000/' },
+    says: /there is no .*topics\/oders"; did you mean orders/,
+  },
+  {
+    body: {
+      ...{ name: 'audit', endpoint: 'http://127.0.0.1:3000/' },
+      properties: { destination: { endpointType: 'AzureFunction', properties: { resourceId: functionId } } },
+    },
+    says: /endpoint is that of a webhook: leave it out beside a destination of the type AzureFunction/,
   },
 ])('refuses $body with what is wrong, and makes nothing', async ({ body, says }) => {
   const { call } = await openInterface()

@@ -1,4 +1,7 @@
+import { resolve } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { expect, it } from 'vitest'
+import { startProcess } from '../../../../test/support/command.ts'
 import { startSubscriber } from '../subscriber.ts'
 import { openInterface, orders } from './open-interface.ts'
 
@@ -32,6 +35,15 @@ it('waits for events that are not published yet, by type, number and fate', asyn
   expect((await call('POST', '/emulator/wait', body)).status).toBe(200)
 })
 
+it('waits for thousands of events', async () => {
+  const { call, emulator } = await openHook()
+  const waiting = call('POST', '/emulator/wait', { topic: 'orders', count: 5000, timeout: '1m' })
+  for (let count = 0; count < 5; count++)
+    emulator.raise('orders', orders(...Array.from({ length: 1000 }, (_, index) => `${count} ${index}`)))
+  const { status, body } = await waiting
+  expect([status, body.events.length]).toEqual([200, 5000])
+})
+
 it('says when the time is over how many came, and which', async () => {
   const { call, emulator } = await openHook()
   emulator.raise('orders', orders('1'))
@@ -39,6 +51,27 @@ it('says when the time is over how many came, and which', async () => {
     status: 408,
     body: { detail: 'after 100ms 1 of 2 such events are there', events: [{ id: '1' }] },
   })
+})
+
+it('a wait is refused once the topic of its query is gone', async () => {
+  const { call, emulator } = await openInterface()
+  emulator.addTopic({ name: 'parcels' })
+  const waiting = call('POST', '/emulator/wait', { topic: 'parcels', timeout: '1m' })
+  await setTimeout(200)
+  await emulator.reset({ resources: true })
+  expect(await waiting).toMatchObject({ status: 400, body: { detail: expect.stringContaining('no topic "parcels"') } })
+})
+
+it('a wait keeps no process alive whose emulator is closed', async () => {
+  const program = `
+    const { EventGridEmulator } = await import(process.argv[1])
+    const emulator = await EventGridEmulator.start()
+    fetch(new URL('/emulator/wait', emulator.proxy), { method: 'POST', body: '{ "timeout": "10m" }' }).catch(() => {})
+    await new Promise((resolve) => setTimeout(resolve, 500))
+    await emulator.close()`
+  const entry = resolve(import.meta.dirname, '../../src/index.ts')
+  const { ended, lines } = startProcess(process.execPath, ['--input-type=module', '--eval', program, entry])
+  expect([await ended, lines]).toEqual([0, []])
 })
 
 it('a wait for nothing pending is 409 where events went nowhere, as their event subscription was not served', async () => {

@@ -4,7 +4,7 @@ import { ArmFailureError } from '../../../azure/read-failure.ts'
 import { NoTokenError } from '../../../azure/refusals/entra-refusal.ts'
 import { BindingError } from '../../../core/errors.ts'
 import { eventGridApiVersion, resourceApiVersions } from '../../../core/versions.ts'
-import { readWholeList } from '../../../provision/arm.ts'
+import { readList } from '../../../provision/arm.ts'
 import { isRecord } from '../../../support/text/json-text.ts'
 import { oneLine } from '../../../support/text/text.ts'
 import type { AzureResource } from '../context/azure-resource.ts'
@@ -83,8 +83,11 @@ export async function checkScope(resource: AzureResource, signal: AbortSignal): 
     if (apiVersion === undefined)
       return warning(`whether ${scope.id} exists is not known: ARM names no version of its type`)
     asked = scope.id
-    await resource.readArm(scope.id, apiVersion, signal)
-    return ok(`${scope.id} exists`)
+    const answer = await resource.readArm(scope.id, apiVersion, signal)
+    if (isRecord(answer) && typeof answer.id === 'string') return ok(`${scope.id} exists`)
+    return failed(`the answer for ${scope.id} is not a resource; a proxy may have answered in the place of ARM`, {
+      remedy: 'check the network and a proxy (HTTPS_PROXY), then run it again',
+    })
   } catch (error) {
     return readFinding(error, resource.explainedBy(), asked)
   }
@@ -112,7 +115,7 @@ export async function checkRoles(resource: AzureResource, signal: AbortSignal): 
   try {
     const path = `${scope.id}/providers/Microsoft.Authorization/permissions`
     const get = (page: string) => resource.readArm(page, resourceApiVersions.permissions, signal)
-    const permissions = readPermissions(await readWholeList(get, path, 'permissions'))
+    const permissions = readPermissions(await readList(get, path, 'permissions'))
     const lacking = actions.filter((action) => !isAllowed(permissions, action))
     if (lacking.length === 0)
       return ok(`the client may ${resource.writes ? 'read and write' : 'read'} event subscriptions at ${scope.id}`)

@@ -5,7 +5,7 @@ import { citer, refusalOfOptions, refusalOfValidation, who } from '../../../prov
 import { codeOf, messageOf } from '../../../support/process/error-code.ts'
 import { isRecord, readJson } from '../../../support/text/json-text.ts'
 import { oneLine, shellWord } from '../../../support/text/text.ts'
-import { healthOf, type PortHolder } from '../context/own-listener.ts'
+import { healthOf, isOwnAnswer, type PortHolder } from '../context/own-listener.ts'
 import { type EndpointAnswers, type InputContext, unreachedBy } from '../context/side-context.ts'
 import { type Finding, failed, ok } from '../finding.ts'
 
@@ -70,10 +70,9 @@ function pathFinding(input: PushMetadata, answers: EndpointAnswers, holder: Port
 
 /** The listener that the endpoint leads to: the one on `handshakePort`, or another. */
 function reached({ health }: EndpointAnswers, holder: PortHolder): string {
-  const said = healthOf(health)
-  if (!said) return 'a server that knows the handshake'
+  if (!healthOf(health)) return 'a server that knows the handshake'
   if (holder.kind !== 'check') return 'a listener of this binding'
-  return said.check === holder.mark
+  return isOwnAnswer(holder, health)
     ? 'handshakePort (check listens there itself)'
     : 'a listener of this binding elsewhere'
 }

@@ -56,11 +56,12 @@ const about = (status: number | undefined): CheckId | undefined =>
 function refusal(pull: PullMetadata, endpoint: string, failure: RequestFailure): Finding {
   const { status, reason, fix, noToken } = failure
   const { host } = new URL(endpoint)
-  if (pull.credential && status === 404 && /subscription/i.test(reason)) {
+  if (pull.provisioning === 'manage' && pull.credential && status === 404 && /subscription/i.test(reason)) {
     return warning(`there is no event subscription ${pull.eventSubscriptionName} yet: init creates it`)
   }
   const isSilent = status === undefined
-  const otherwise = isSilent ? 'check namespaceEndpoint, the network and a proxy (HTTPS_PROXY)' : 'run it again'
+  const isOfOthers = isSilent || failure.isForeign
+  const otherwise = isOfOthers ? 'check namespaceEndpoint, the network and a proxy (HTTPS_PROXY)' : 'run it again'
   return failed(isSilent ? `${host} gives no answer: ${reason}` : `${host} answered with ${reason}`, {
     remedy: fix ?? explainNamespaceRefusal(failure, pull) ?? otherwise,
     belongsTo: noToken ? 'azure/credential' : about(status),

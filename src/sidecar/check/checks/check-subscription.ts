@@ -3,14 +3,14 @@ import { explainFailure } from '../../../azure/refusals/resource-manager-refusal
 import { ownDeliveryCredential, splitDeliveryCredentials } from '../../../core/delivery-credential.ts'
 import { eventGridApiVersion } from '../../../core/versions.ts'
 import { showUrl } from '../../../metadata/fields/addresses.ts'
-import { readWholeList } from '../../../provision/arm.ts'
+import { readList } from '../../../provision/arm.ts'
 import { decideUpsert, placeAt, type WantedSubscription } from '../../../provision/decide.ts'
 import { credentialsOf } from '../../../provision/needs-webhook.ts'
 import { isActive, propertiesIn, type SubscriptionProperties, webHookOf } from '../../../provision/values.ts'
 import { isRecord } from '../../../support/text/json-text.ts'
 import { oneLine, shellWord } from '../../../support/text/text.ts'
 import type { AzureResource } from '../context/azure-resource.ts'
-import { healthOf } from '../context/own-listener.ts'
+import { isOwnAnswer } from '../context/own-listener.ts'
 import type { InputContext } from '../context/side-context.ts'
 import { type Finding, failed, joined, ok, readFinding, warning } from '../finding.ts'
 
@@ -134,7 +134,7 @@ function credentialFinding(existing: SubscriptionProperties, context: InputConte
 
 type Writer = Pick<AzureResource, 'writes'>
 
-/** With `provisioning: check` the binding lives with a difference. */
+/** Makes the finding for a difference: a failure; a warning with `provisioning: check`, because the binding still works then. */
 const different = ({ writes }: Writer) => (writes ? failed : warning)
 
 /** Who brings the event subscription to what the metadata says. */
@@ -152,14 +152,13 @@ const missing = (name: string, { writes }: Writer) =>
 async function idleSubscription(context: InputContext): Promise<Finding | undefined> {
   const { input, surroundings } = context
   try {
+    // Without an answer of the endpoint it is not known whether the binding runs on another machine.
+    if (!surroundings.selected.has('endpoint/handshake')) return undefined
     const [holder, existing] = await Promise.all([context.portHolder(), context.existing()])
     if (holder.kind !== 'check' || !existing || !isActive(existing)) return undefined
     if (context.wanted.awayFrom(existing) !== undefined) return undefined
-    const asksEndpoint = surroundings.selected.has('endpoint/handshake')
-    const answers = asksEndpoint ? await context.endpointAnswers().catch(() => undefined) : undefined
-    const health = answers && healthOf(answers.health)
-    // The binding runs on another machine.
-    if (health && health.check !== holder.mark) return undefined
+    const { health } = await context.endpointAnswers()
+    if (!isOwnAnswer(holder, health)) return undefined
   } catch {
     // Other checks report why.
     return undefined
@@ -178,7 +177,7 @@ async function leftOvers({ input, readArm }: InputContext, signal: AbortSignal):
   const { scope, eventSubscriptionName, subscriberEndpoint } = input
   const { listPath: path } = placeAt(scope, eventSubscriptionName)
   const get = (page: string) => readArm(page, eventGridApiVersion, signal)
-  const list = await readWholeList(get, path, 'event subscriptions').catch(() => [])
+  const list = await readList(get, path, 'event subscriptions').catch(() => [])
   const endpoint = showUrl(subscriberEndpoint.replace(/\?.*$/s, ''))
   return list.flatMap((entry) => {
     const { name } = isRecord(entry) ? entry : {}

@@ -8,7 +8,7 @@ import { createPublisher } from '../../../publisher/publisher.ts'
 import { explainRejection } from '../../../publisher/rejection.ts'
 import { createTopicClient } from '../../../publisher/topic.ts'
 import { systemClock } from '../../../support/time/clock.ts'
-import type { PortHolder } from '../context/own-listener.ts'
+import { isOwnAnswer, type PortHolder } from '../context/own-listener.ts'
 import type { InputContext, OutputContext } from '../context/side-context.ts'
 import { armFinding, type Finding, failedBy, ok, warning } from '../finding.ts'
 
@@ -24,7 +24,7 @@ export async function askTopic(
   try {
     const schema = topicSchema === 'auto' ? 'CloudEventSchemaV1_0' : topicSchema
     signal.addEventListener('abort', client.close, { once: true })
-    const answer = await client.send(schema, [], output.publishTimeoutMs).answer
+    const answer = await client.send(schema, [], output.publishTimeoutMs)
     // 400 and 413 are about the empty list: the credential was checked before.
     const isAboutList = answer.kind === 'answered' && [400, 413].includes(answer.status) && !answer.isForeign
     if (answer.kind === 'accepted' || isAboutList) return ok(`the topic takes the ${proof}`)
@@ -45,6 +45,12 @@ export async function tryRoundTrip(input: InputContext, output: OutputContext, s
     return warning('not tried: a running binding has handshakePort, and its application would get the event', {
       remedy: 'stop it and run check --round-trip again',
     })
+  }
+  const answers = await input.endpointAnswers().catch(() => undefined)
+  if (!answers || !isOwnAnswer(holder, answers.health)) {
+    return warning(
+      'not tried: the endpoint does not lead to this machine, and an application elsewhere would get the event',
+    )
   }
   return (await whyNot(input, output, signal)) ?? goRound(holder, output, signal)
 }

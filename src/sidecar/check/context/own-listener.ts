@@ -68,12 +68,17 @@ export function healthOf({ status, body }: ProbeAnswer): Readonly<Record<string,
   return isRecord(said) && names.every((name) => typeof said[name] === 'string') ? said : undefined
 }
 
+/** Whether the listener of `check` has given this health answer. */
+export const isOwnAnswer = (holder: PortHolder, health: ProbeAnswer): boolean =>
+  holder.kind === 'check' && healthOf(health)?.check === holder.mark
+
 async function askHolder(
   { handshakePort, listenAddress }: PushMetadata,
   signal: AbortSignal,
 ): Promise<ProbeAnswer | undefined> {
   const everywhere = listenAddress === undefined || /^(::|0\.0\.0\.0)$/.test(listenAddress)
   const url = new URL(`http://127.0.0.1:${handshakePort}/api/events`)
-  const ask = (address: string) => probe({ url, target: { address, port: handshakePort }, method: 'OPTIONS', signal })
+  const ask = (address: string, one: AbortSignal) =>
+    probe({ url, target: { address, port: handshakePort }, method: 'OPTIONS', signal: one })
   return firstAnswer(everywhere ? ['127.0.0.1', '::1'] : [listenAddress], signal, ask).catch(() => undefined)
 }

@@ -3,13 +3,14 @@
 import { randomUUID } from 'node:crypto'
 import { createCredential } from '../../../azure/credential.ts'
 import { secureContextOf } from '../../../azure/http.ts'
+import { proxyOfEndpoint } from '../../../azure/proxy.ts'
 import type { RenewableCredential } from '../../../azure/token-keeper.ts'
 import { type Endpoints, topicUrl } from '../../../core/endpoints.ts'
 import type { OutputMetadata, PushMetadata } from '../../../metadata/typed/metadata.ts'
 import { failureContext } from '../../../provision/failure-context.ts'
 import { firstAnswer, type HandshakeRequest, optionsRequest, validationRequest } from '../../../provision/handshake.ts'
 import { wantedWebHook } from '../../../provision/needs-webhook.ts'
-import { bareHost, type ProbeAnswer, probe, type Target, targetsOf } from '../../../support/net/probe.ts'
+import { bareHost, type Probe, type ProbeAnswer, probe, type Target, targetsOf } from '../../../support/net/probe.ts'
 import type { CheckId } from '../report.ts'
 import { onFirstUse, reachArm, readLimitMs } from './azure-resource.ts'
 import { holdPort } from './own-listener.ts'
@@ -43,7 +44,9 @@ export function createInputContext(input: PushMetadata, surroundings: Surroundin
     ...{ subscriptionId, endpoints, signal, verbs, receivesWithoutRights: false },
     explain: (resourceManager) => failureContext(input, resourceManager),
   })
-  const route = onFirstUse(() => routeOf(new URL(input.subscriberEndpoint), surroundings.emulator))
+  const endpoint = new URL(input.subscriberEndpoint)
+  const proxy = proxyFor(endpoint, surroundings)
+  const route = onFirstUse(() => routeOf(endpoint, signal, surroundings.emulator))
   return {
     ...resourceOf(wantedWebHook(input)),
     input,
@@ -51,13 +54,16 @@ export function createInputContext(input: PushMetadata, surroundings: Surroundin
     clockSource: asksArm ? ({ url, reachedBy: 'azure/provider' } as const) : undefined,
     /** Where `subscriberEndpoint` is. Rejects as Node's look-up does. */
     route,
+    proxy,
     wantedTokens: asksArm ? [wantedToken] : [],
     async portHolder() {
       held ??= holdPort(input, endpoints, signal)
       return (await held).holder
     },
     /** What the public endpoint answers. Rejects where it does not. */
-    endpointAnswers: onFirstUse(async () => probeEndpoint(input, await route(), surroundings, signal)),
+    endpointAnswers: onFirstUse(async () =>
+      probeEndpoint(input, proxy ? [{ proxy }] : (await route()).targets, surroundings, signal),
+    ),
     async close() {
       const port = await held?.catch(() => undefined)
       await port?.close()
@@ -67,7 +73,7 @@ export function createInputContext(input: PushMetadata, surroundings: Surroundin
 
 export type OutputContext = ReturnType<typeof createOutputContext>
 
-export function createOutputContext(metadata: OutputMetadata, surroundings: Surroundings) {
+export function createOutputContext(metadata: OutputMetadata, surroundings: Surroundings, signal: AbortSignal) {
   const { endpoints } = surroundings
   const { authentication, environment } = metadata
   const output = { ...metadata, topicEndpoint: topicUrl(metadata.topicEndpoint, endpoints) }
@@ -85,15 +91,19 @@ export function createOutputContext(metadata: OutputMetadata, surroundings: Surr
     wantedTokens:
       authentication.kind === 'entra' ? [{ audience: 'the topic', scope: environment.topicScope, credential }] : [],
     /** Where `topicEndpoint` is. Rejects as Node's look-up does. */
-    route: onFirstUse(() => routeOf(new URL(output.topicEndpoint))),
+    route: onFirstUse(() => routeOf(new URL(output.topicEndpoint), signal)),
+    proxy: proxyFor(new URL(output.topicEndpoint), surroundings),
   }
 }
 
+/** The proxy of the environment that a host is asked through, as the binding does; `undefined`: the host is asked directly. */
+const proxyFor = (url: URL, { emulator }: Surroundings) => (emulator === undefined ? proxyOfEndpoint(url) : undefined)
+
 /** All addresses of a URL's host; with an emulator its own, since only the emulator knows whom it reaches. */
-async function routeOf(url: URL, emulator?: string): Promise<Route> {
+async function routeOf(url: URL, signal: AbortSignal, emulator?: string): Promise<Route> {
   return {
     byEmulator: emulator !== undefined,
-    targets: await targetsOf(emulator === undefined ? url : new URL(emulator)),
+    targets: await targetsOf(emulator === undefined ? url : new URL(emulator), signal),
   }
 }
 
@@ -109,7 +119,7 @@ export type EndpointAnswers = Awaited<ReturnType<typeof probeEndpoint>>
 /** Asks the first of all addresses that answers. Rejects where none does, with the error of the first. */
 async function probeEndpoint(
   input: PushMetadata,
-  { targets, byEmulator }: Route,
+  targets: readonly Probe['target'][],
   { emulator, endpoints }: Surroundings,
   signal: AbortSignal,
 ) {
@@ -117,16 +127,16 @@ async function probeEndpoint(
     url: new URL(input.subscriberEndpoint),
     secureContext: secureContextOf(endpoints),
     servername: emulator === undefined ? undefined : bareHost(new URL(emulator)),
-    signal,
   }
   const code = randomUUID()
-  return firstAnswer(targets, signal, async (target) => {
+  return firstAnswer(targets, signal, async (target, one) => {
     const ask = ({ headers, ...request }: HandshakeRequest) =>
       probe({
         ...shared,
         target,
+        signal: one,
         ...request,
-        headers: { ...headers, ...(byEmulator && { [emulatorRoute]: 'delivery' }) },
+        headers: { ...headers, ...(emulator !== undefined && { [emulatorRoute]: 'delivery' }) },
       })
     const [health, options, validation] = await Promise.all([
       ask({ method: 'OPTIONS' }),

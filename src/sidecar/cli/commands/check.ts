@@ -3,9 +3,10 @@ import { flag, optionLines, parseOptions, text, texts, wrongOption } from '../..
 import type { Terminal } from '../../../support/command-line/terminal.ts'
 import { didYouMean } from '../../../support/text/nearest-name.ts'
 import { type CheckObserver, checkComponents } from '../../check/check-components.ts'
+import type { CheckedComponent } from '../../check/load-checked.ts'
 import { type CheckId, checkIds, countLine, outcomeLines } from '../../check/report.ts'
-import { asked, noneFound, readChecked, warnOfUnclaimed } from '../options/checked-components.ts'
-import { chosenOptions, readComponentOptions, readDuration } from '../options/component-options.ts'
+import { asked, type CheckedFiles, noneFound, readChecked, warnOfUnclaimed } from '../options/checked-components.ts'
+import { type ComponentPaths, chosenOptions, readComponentOptions, readDuration } from '../options/component-options.ts'
 import { emulatorOptions, endpointsOf, readEmulatorOptions, withEmulatorUrl } from '../options/emulator-option.ts'
 
 const known = {
@@ -42,16 +43,14 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
   const { emulator, offline, sidecar, selected, json } = options
   const endpoints = await endpointsOf(offline ? undefined : emulator)
   const read = await readChecked(options)
-  const first = asked(read.all, options.component)
-  // A type or kind that is probably misspelt is a warning beside components, and the whole truth without any.
-  if (!first.some(({ name, files }) => name !== null || files.yaml.status !== 'warning')) throw noneFound(options, read)
+  const first = componentsOf(read, options)
   warnOfUnclaimed(read)
   const started = performance.now()
   const view = json ? undefined : showChecks(terminal)
   const report = await checkComponents({
     ...options,
     components: first,
-    reload: async () => asked((await readChecked(options)).all, options.component),
+    reload: async () => componentsOf(await readChecked(options), options),
     surroundings: { endpoints, emulator: emulator && endpoints.resourceManager, sidecar, selected },
     observer: view?.observer,
   }).finally(() => view?.stop())
@@ -64,6 +63,14 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
   }
   const hasStrictWarning = outcomes.some(({ id, status }) => status === 'warning' && options.strict.has(id))
   return report.ok && !hasStrictWarning ? 0 : 1
+}
+
+/** The components that are asked for. Throws a UsageError where no component is found. */
+function componentsOf(read: CheckedFiles, paths: ComponentPaths): readonly CheckedComponent[] {
+  const found = asked(read.all, paths.component)
+  // A type or kind that is probably misspelt is a warning beside components, and the whole truth without any.
+  if (!found.some(({ name, files }) => name !== null || files.yaml.status !== 'warning')) throw noneFound(paths, read)
+  return found
 }
 
 const emulated = 'on the emulator: public names and certificates are not judged as Azure judges them'

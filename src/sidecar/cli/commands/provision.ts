@@ -136,13 +136,13 @@ const actionWords: Readonly<Record<NonNullable<ProvisionOutcome['action']>, stri
   passedOver: 'skipped: it only publishes',
 }
 
-function showOutcome({ subscriptions, action, warning, error }: ProvisionOutcome, terminal: Terminal): void {
+function showOutcome({ subscriptions, action, warnings = [], error }: ProvisionOutcome, terminal: Terminal): void {
   if (error) {
     terminal.parts([bad, { text: `${error.code}: ${error.what}` }])
     showFix(error.fix, terminal)
   }
   if (action) terminal.parts([action === 'notPermitted' ? bad : good, { text: actionWords[action] }])
-  if (warning !== undefined) terminal.parts([{ text: `    ! ${warning}`, tone: 'warning' }])
+  showWarnings(warnings, terminal)
   for (const planned of subscriptions ?? []) showPlan(planned, terminal)
   if (subscriptions?.length === 0) terminal.line(`  ${actionWords.passedOver}`)
 }
@@ -161,8 +161,12 @@ function showPlan(plan: PlannedSubscription, terminal: Terminal): void {
   const [sign, words] = planWords[action]
   terminal.parts([sign, { text: `${id} ${words}${because === undefined ? '' : `: ${because}`}` }])
   for (const one of changes) terminal.parts([changePart(one)])
-  for (const text of warnings) terminal.parts([{ text: `    ! ${text}`, tone: 'warning' }])
+  showWarnings(warnings, terminal)
   showFix(fix, terminal)
+}
+
+function showWarnings(warnings: readonly string[], terminal: Terminal): void {
+  for (const text of warnings) terminal.parts([{ text: `    ! ${text}`, tone: 'warning' }])
 }
 
 function showFix(fix: string | undefined, terminal: Terminal): void {
@@ -181,8 +185,8 @@ interface ProvisionOutcome {
   readonly subscriptions?: readonly PlannedSubscription[]
   /** What was done; `passedOver`: the component only publishes. Absent after an error and with `dryRun`. */
   readonly action?: UpsertOutcome['action'] | 'passedOver'
-  /** A sentence where the event subscription was written though the endpoint could not be asked. */
-  readonly warning?: string
+  /** One sentence for each setting of others that was replaced, and for what could not be checked. */
+  readonly warnings?: readonly string[]
   readonly error?: Pick<BindingError, 'code' | 'what' | 'fix'>
 }
 
@@ -212,8 +216,8 @@ async function provisionComponent(
     if (!control) return dryRun ? { subscriptions: [] } : { action: 'passedOver' }
     const task = { patience: 'timeout', signal, onAttempt } as const
     if (dryRun) return { subscriptions: await control.plan(task) }
-    const { action, unreached: warning } = await control.upsert(task)
-    return { action, ...(warning !== undefined && { warning }) }
+    const { action, warnings } = await control.upsert(task)
+    return { action, ...(warnings && { warnings }) }
   } catch (error) {
     if (!(error instanceof BindingError)) throw error
     const { code, what, fix } = error

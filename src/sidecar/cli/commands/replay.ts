@@ -53,8 +53,11 @@ second one ends at once.
 
 Exit codes: 0 all is published; 1 something can't be published, the topic takes
 nothing, or another replay has the folder; 2 wrong usage or configuration;
-130 or 143 a signal ended it before all was tried.
+129, 130 or 143 a signal ended it before all was tried.
 `
+
+/** Shortest time between two updates of the progress, in ms. */
+const progressMs = 100
 
 /** Resolves with the exit code. Throws a UsageError for wrong options, and for paths or a component that can't be read. */
 export async function run(
@@ -73,6 +76,7 @@ export async function run(
     throw new UsageError(`the dead letters can't be read: ${messageOf(error)}`, { cause: error })
   })
   const side = options.dryRun ? undefined : await openOutput(output, options)
+  let shownAt = Number.NEGATIVE_INFINITY
   try {
     const report = await replay({
       files,
@@ -84,7 +88,12 @@ export async function run(
       isWanted: ({ type, time }) =>
         (options.types.size === 0 || options.types.has(type)) &&
         (options.since === undefined || (time !== undefined && time >= options.since)),
-      onProgress: (counts) => terminal.update(progressOf(counts, files.length)),
+      onProgress(counts) {
+        const now = performance.now()
+        if (now - shownAt < progressMs) return
+        shownAt = now
+        terminal.update(progressOf(counts, files.length))
+      },
     }).finally(terminal.finish)
     for (const one of report.unpublishable) terminal.line(placeOf(one))
     const where = options.dryRun ? ` to ${topicInWords(output, options)}` : ''

@@ -112,12 +112,11 @@ export async function run(args: readonly string[]): Promise<number> {
   if (loaded.faults.length > 0) throw new UsageError([...loaded.faults, ...notes].join('\n'))
   const { emulator } = options
   const endpoints = emulator && (await emulatorEndpoints(emulator))
-  const { env } = process
   const sidecar = await createSidecar({
     ...options,
     endpoints,
-    appToken: secretOf(env.APP_API_TOKEN),
-    apiToken: secretOf(env.DAPR_API_TOKEN),
+    appToken: tokenOf('APP_API_TOKEN'),
+    apiToken: tokenOf('DAPR_API_TOKEN'),
     version: packageVersion,
     loggerOf,
     components: { read: () => readSources(options), known: sources, load },
@@ -157,7 +156,13 @@ function warnOfStrangers(host: string, url: string, logger: Logger): void {
   logger.warn(`--http-address ${host} without DAPR_API_TOKEN: ${danger}`)
 }
 
-const secretOf = (text: string | undefined) => (text ? new Secret(text) : undefined)
+/** The token of a variable. @throws UsageError where no header can hold it: each request with it would fail, and never say why */
+function tokenOf(variable: 'APP_API_TOKEN' | 'DAPR_API_TOKEN'): Secret | undefined {
+  const token = process.env[variable]
+  if (!token) return undefined
+  if (/^[\x20-\x7e]+$/.test(token) && token === token.trim()) return new Secret(token)
+  throw new UsageError(`${variable} must be printable ASCII, without a line break and without a space at its ends`)
+}
 
 /** Options that have no effect without another one. Alone they are refused. */
 const dependent = [

@@ -74,6 +74,7 @@ async function start(options: ServeOptions, loggerOf: (component?: string) => Lo
   const { folder, socketMode, emulator, metrics } = options
   const { createPluggable } = await loadGrpc('serve', () => import('../../pluggable/server.ts'))
   const endpoints = emulator && (await emulatorEndpoints(emulator))
+  signal.throwIfAborted()
   const pluggable = await createPluggable({ folder, socketMode, loggerOf, ...(endpoints && { endpoints }) })
   try {
     const metricsServer = await serveMetrics(pluggable, metrics && { ...metrics, signal }, loggerOf())

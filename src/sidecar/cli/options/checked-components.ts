@@ -67,6 +67,7 @@ export async function usableComponents(
   const usable = wanted.filter(isUsable)
   if (usable.length === 0) throw noneFound(paths, read)
   warnOfUnclaimed(read)
+  for (const one of findings) if (one?.status === 'warning') outputOf(2).write(`${printable(one.detail)}\n`)
   return usable
 }
 

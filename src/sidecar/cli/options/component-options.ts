@@ -38,6 +38,8 @@ export function readComponentOptions(values: {
   readonly component?: string | undefined
 }): ComponentPaths {
   const { components = [defaultComponents], 'app-id': appId = '', secrets, component } = values
+  // A text in place of the path would be printed where the file is not found.
+  if (secrets?.includes('{')) throw wrongOption('--secrets takes the path of a JSON file, not its text')
   return { components, appId, secrets, component }
 }
 

@@ -88,8 +88,8 @@ function reachable({ address, family }: AddressInfo): string {
  */
 export function bodyOf(request: IncomingMessage, limit: number): Promise<Buffer | typeof noRoom | undefined> {
   return new Promise((resolve) => {
-    readBody(request, limit, unfinished, (_error, body) =>
-      resolve(Buffer.isBuffer(body) || body === noRoom ? body : undefined),
-    )
+    const done: Parameters<typeof readBody>[2] = (_error, body) =>
+      resolve(Buffer.isBuffer(body) || body === noRoom ? body : undefined)
+    readBody(request, limit, done, unfinished)
   })
 }

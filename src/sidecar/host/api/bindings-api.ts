@@ -28,8 +28,6 @@ export interface ApiOptions {
   /** Where the application listens; without it components only publish. */
   readonly app: AppAddress | undefined
   readonly version: string
-  /** What callers have added to the metadata. */
-  readonly extended: Map<string, string>
   readonly callOutput: CallOutput
   /** The address that the API listens on: a loopback name, an IP address, or `0.0.0.0` or `::` for all. */
   readonly listeningOn: string
@@ -48,8 +46,6 @@ const bodyLimit = 4 * 1024 * 1024
 const maxHeaderLength = 4_096
 /** Longest name in a path: that of a component, every character escaped. */
 const maxNameLength = 3_072
-const maxExtendedKeys = 100
-const maxExtendedLength = 65_536
 
 const malformedPath = 'the path is too long, or a % in it does not begin an escaped character'
 
@@ -91,10 +87,10 @@ function refusalOf(request: BrowserRequest, { token, listeningOn }: BindingsApiO
 async function answer(request: IncomingMessage, options: BindingsApiOptions): Promise<ApiAnswer> {
   const { method, url = '' } = request
   const [path = '', query = ''] = url.split('?', 2)
-  const [, group, escaped = ''] = /^\/v1\.0\/(bindings|metadata)\/([^/]*)$/.exec(path) ?? []
-  const name = decodeName(escaped)
+  const [, escaped] = /^\/v1\.0\/bindings\/([^/]*)$/.exec(path) ?? []
+  const name = decodeName(escaped ?? '')
   if (typeof name !== 'string') return name
-  switch (`${method} ${group === undefined ? path : `/v1.0/${group}/*`}`) {
+  switch (`${method} ${escaped === undefined ? path : '/v1.0/bindings/*'}`) {
     case 'POST /v1.0/bindings/*':
     case 'PUT /v1.0/bindings/*':
       return invoke(name, request, options)
@@ -106,14 +102,12 @@ async function answer(request: IncomingMessage, options: BindingsApiOptions): Pr
         : done
     case 'GET /v1.0/metadata':
       return json(200, JSON.stringify(apiMetadata(options)))
-    case 'PUT /v1.0/metadata/*':
-      return extend(name, request, options.extended)
     case 'POST /v1.0/shutdown':
       // The end of the process lets the answer out first.
       setImmediate(options.onShutdown)
       return done
     default: {
-      const speaks = "it speaks Dapr's bindings, health and metadata API; for more run daprd"
+      const speaks = "it speaks Dapr's bindings and health API, and tells its metadata; for more run daprd"
       return failure(404, 'ERR_NOT_FOUND', `this host has no ${method} ${path}: ${speaks}`)
     }
   }
@@ -155,16 +149,6 @@ function health(asked: string | null, { appId, notReady }: BindingsApiOptions): 
   return failure(500, 'ERR_HEALTH_APPID_NOT_MATCH', 'dapr app-id does not match')
 }
 
-async function extend(key: string, request: IncomingMessage, extended: Map<string, string>): Promise<ApiAnswer> {
-  const body = await bodyOf(request, bodyLimit)
-  if (!Buffer.isBuffer(body)) return unread(body)
-  const value = body.toString()
-  if (extended.size >= maxExtendedKeys && !extended.has(key)) return malformed(`over ${maxExtendedKeys} keys`)
-  if (value.length > maxExtendedLength) return malformed(`over ${maxExtendedLength} characters`)
-  extended.set(key, value)
-  return done
-}
-
 /** As with Dapr, the type has no charset. */
 const json = (status: number, body: string, headers: ApiAnswer['headers'] = {}): ApiAnswer => ({
   status,
@@ -191,8 +175,9 @@ function unread(why: typeof noRoom | undefined): ApiAnswer {
 
 function parseInvoke(body: Buffer): z.infer<typeof invokeRequest> | { readonly fault: string } {
   const text = new TextDecoder().decode(body)
-  const value = readJson(text)
-  if (value === undefined) return { fault: 'it is not JSON' }
+  const json = readJson(text)
+  if (json === undefined) return { fault: 'it is not JSON' }
+  const value = isRecord(json) ? Object.fromEntries(inLowerCase(Object.entries(json))) : json
   // Before they are checked one by one.
   const names = isRecord(value) && isRecord(value.metadata) ? Object.keys(value.metadata).length : 0
   if (names > maxMetadataNames) return { fault: tooManyNames }
@@ -201,11 +186,15 @@ function parseInvoke(body: Buffer): z.infer<typeof invokeRequest> | { readonly f
     const { data = null } = parsed.data
     // An object or array as it stands there: its numbers keep their digits.
     const isStructured = typeof data === 'object' && data !== null
-    return { ...parsed.data, data: isStructured ? memberTexts(text).get('data') : data }
+    return { ...parsed.data, data: isStructured ? inLowerCase(memberTexts(text)).get('data') : data }
   }
   const [issue] = parsed.error.issues
   return { fault: issue ? [issue.path.join('.'), issue.message].filter(Boolean).join(': ') : 'it has another form' }
 }
+
+/** Members by their names in lower case: daprd takes these in any case. */
+const inLowerCase = <T>(members: Iterable<readonly [name: string, member: T]>): ReadonlyMap<string, T> =>
+  new Map([...members].map(([name, member]) => [name.toLowerCase(), member]))
 
 /** As Dapr does: `metadata.` and the name. A value that is too long for a header is left out. */
 function answerHeaders(metadata: Readonly<Record<string, string | undefined>>): Record<string, string> {
@@ -218,7 +207,7 @@ function answerHeaders(metadata: Readonly<Record<string, string | undefined>>): 
 }
 
 /** The answer of the metadata API, with the names that it has over HTTP. */
-export function apiMetadata({ running, appId, app, version, extended }: ApiOptions) {
+export function apiMetadata({ running, appId, app, version }: ApiOptions) {
   const runtimeVersion = `eventgrid-binding ${version}`
   return {
     ...(appId !== '' && { id: appId }),
@@ -227,7 +216,7 @@ export function apiMetadata({ running, appId, app, version, extended }: ApiOptio
       const { name, type, version, sides } = component
       return { name, type, version, capabilities: sides.map((side) => `${side.toUpperCase()}_BINDING`) }
     }),
-    extended: { ...Object.fromEntries(extended), daprRuntimeVersion: runtimeVersion },
+    extended: { daprRuntimeVersion: runtimeVersion },
     appConnectionProperties: app ? connectionTo(app) : {},
     actorRuntime: { runtimeStatus: 'DISABLED', hostReady: false },
   }

@@ -36,7 +36,8 @@ export type Probed =
   | { readonly kind: 'refused'; readonly status: number }
   /** The application did not answer in {@link probeTimeoutMs}. */
   | { readonly kind: 'silent' }
-  | { readonly kind: 'unreachable' }
+  /** `why`: the code of the error. */
+  | { readonly kind: 'unreachable'; readonly why: string }
 
 /** Calls to the application over HTTP, on persistent connections. */
 export interface AppChannel {
@@ -100,8 +101,8 @@ export function createAppChannel(options: AppChannelOptions): AppChannel {
         try {
           const status = await send({ method: 'OPTIONS', path: pathOf(route), headers: json, signal })
           return isSuccess(status) || status === 405 ? { kind: 'subscribed' } : { kind: 'refused', status }
-        } catch {
-          return { kind: signal.aborted ? 'silent' : 'unreachable' }
+        } catch (error) {
+          return signal.aborted ? { kind: 'silent' } : { kind: 'unreachable', why: whyLost(error) }
         }
       }),
     async deliver(route, { data: body, metadata, signal }) {
@@ -111,8 +112,9 @@ export function createAppChannel(options: AppChannelOptions): AppChannel {
         status = await send({ method: 'POST', path: pathOf(route), headers, body, signal })
       } catch (error) {
         if (signal.aborted) throw new Error('the application did not answer in time')
-        if (unreachableCodes.has(codeOf(error) ?? '')) options.onGone?.()
-        throw new Error(`the application could not be reached (${codeOf(error) ?? 'connection lost'})`)
+        // A connection that breaks is no sign of it: the application may listen all the same.
+        if (!(await isReachable(host, port))) options.onGone?.()
+        throw new Error(`the application could not be reached (${whyLost(error)})`)
       }
       if (!isSuccess(status)) throw new Error(`the application answered ${status}`)
       return undefined
@@ -143,8 +145,7 @@ export const isReachable = (host: string, port: number): Promise<boolean> =>
 /** Dapr sends every event as this, whatever its own content type. */
 const json = { 'content-type': 'application/json' } as const
 
-/** Error codes of a connection to a port where nothing listens, or to a host that does not exist. */
-const unreachableCodes: ReadonlySet<string> = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENOTFOUND'])
+const whyLost = (error: unknown): string => codeOf(error) ?? 'connection lost'
 
 const isSuccess = (status: number) => status >= 200 && status < 300
 

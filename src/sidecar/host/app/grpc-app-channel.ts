@@ -80,7 +80,8 @@ export function createGrpcAppChannel(options: AppChannelOptions): AppChannel {
         } catch (error) {
           const code = statusOf(error)
           if (signal.aborted) return { kind: 'silent' }
-          return code === status.UNAVAILABLE ? { kind: 'unreachable' } : { kind: 'refused', status: code }
+          if (code === status.UNAVAILABLE) return { kind: 'unreachable', why: status[code] }
+          return { kind: 'refused', status: code }
         }
       }),
     async deliver(name, { data, metadata, signal }) {

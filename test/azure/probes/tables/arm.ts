@@ -66,6 +66,11 @@ export const armProbes: readonly Probe[] = [
       body: { error: { code: 'InvalidRequest', message: text(/not supported using this API call/) } },
     },
   }),
+  probe('path-namespace-topic-refused', 'an event subscription at the path of an extension, below a namespace topic', {
+    ask: ({ arm, made, subscriptionAt, unique }) =>
+      arm.send('GET', subscriptionAt(`${made.names.eventGrid}/namespaces/${unique()}/topics/${unique()}`)),
+    expected: { status: 400, body: { error: { code: 'InvalidRequest' } } },
+  }),
   probe('subscription-missing', 'an event subscription that is not there', {
     ask: ({ arm, made, subscriptionAt }) => arm.send('GET', subscriptionAt(made.cloud.id)),
     expected: { status: 404, body: { error: { code: 'ResourceNotFound' } } },

@@ -1,6 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { Binding } from '../../../../src/index.ts'
 import type { CheckId } from '../../../../src/sidecar/check/report.ts'
+import { componentYaml } from '../../../support/component-folder.ts'
 import { type CheckWorld, openCheck } from '../open-check.ts'
 
 type Fields = Readonly<Record<string, string | undefined>>
@@ -117,6 +118,36 @@ it('warns of settings that differ, and of rights that the client lacks but does 
   expect(code).toBe(0)
 })
 
+it('tells a component that pushes the event subscription which forwards to the topic of another one', async () => {
+  const world = await openPullCheck()
+  const { emulator, folder } = world
+  const { id: scope } = emulator.topic('orders')
+  world.pullAsClient({ scope, eventSubscriptionName: 'shared' })
+  const fields = {
+    scope,
+    eventSubscriptionName: 'SHARED',
+    topicEndpoint: undefined,
+    accessKey: undefined,
+    clientSecret: 'a-secret',
+  }
+  folder.write('zz-push.yaml', componentYaml(emulator, { name: 'push', topic: 'orders', handshakePort: '1', fields }))
+  const { code, idsThat, said } = await world.check('--only', 'files')
+  expect([code, ...idsThat('failed')]).toEqual([1, 'files/names'])
+  expect(said('files/names')).toMatch(
+    /component "orders" in \S+ has the event subscription "SHARED" of \S+ too, with another destination/,
+  )
+})
+
+it('lists the checks of pull for a component that is not valid', async () => {
+  const world = await openPullCheck()
+  world.pull({ maxConcurrency: 'many', deliveryMode: 'Pull' })
+  const { idsThat } = await world.check()
+  expect(idsThat('failed')).toEqual(['files/metadata'])
+  const skipped = idsThat('skipped')
+  expect(skipped).toContain('pull/receive')
+  expect(skipped.filter((id) => /^endpoint|port$/.test(id))).toEqual([])
+})
+
 const misspelt = ({ emulator }: PullCheck) => emulator.namespaceTopic('orders').id.replace(/orders$/, 'ordres')
 /** Without a role that the emulator's client has otherwise. */
 const withoutRole =
@@ -220,4 +251,12 @@ it('warns of an event subscription that init is going to create', async () => {
   const checked = await world.check()
   expect(checked.said('pull/receive')).toContain('init creates it')
   expect(checked.code).toBe(0)
+})
+
+it('fails over a missing event subscription that init is not going to create', async () => {
+  const world = await openPullCheck()
+  world.pullAsClient({ eventSubscriptionName: 'later', provisioning: 'check' })
+  const checked = await world.check()
+  expect(checked.said('pull/receive')).not.toContain('init creates it')
+  expect(checked.code).toBe(1)
 })

@@ -187,7 +187,8 @@ it('writes where the endpoint cannot be reached from here, and names it', async 
   const { code, text } = await provision('--wait', '20s', '--json')
   expect(code).toBe(0)
   const warning = expect.stringMatching(/localhost:\d+\/api\/events could not be reached from here \(ECONNREFUSED\)/)
-  expect(JSON.parse(text).components).toMatchObject([{ action: 'patched', warning }])
+  const moved = expect.stringMatching(/localhost:\d+/)
+  expect(JSON.parse(text).components).toMatchObject([{ action: 'patched', warnings: [warning, moved] }])
   expect(existing()?.provisioningState).toBe('Succeeded')
 })
 

@@ -44,6 +44,8 @@ it.each([
   { line: '--components . --app-port 0', says: /--app-port/ },
   { line: '--components . --http-port +1', says: /--http-port takes a number from 0 to 65535/ },
   { line: '--components . --port 1', says: /--port/ },
+  { line: '--components . --app-id a --app-id b', says: /^Option '--app-id' is given twice$/ },
+  { line: '--components . --secrets {"a":"b"}', says: /^--secrets takes the path of a JSON file, not its text$/ },
   { line: '--components . --app-health-check-path /', says: /needs --app-port/ },
   { line: '--components . --app-protocol grpc', says: /--app-protocol needs --app-port/ },
   { line: '--components . --app-port 1 --app-protocol https', says: /--app-protocol takes http or grpc, not "https"/ },

@@ -153,7 +153,10 @@ const cases: readonly Case[] = [
   {
     name: 'a secret store with scopes',
     files: (folder) => ({
-      'a.yaml': yaml('orders', { key: 'secretKeyRef: { name: event-grid, key: accessKey }', more: 'scopes: [shop]' }),
+      'a.yaml': yaml('orders', {
+        key: 'secretKeyRef: { name: event-grid, key: accessKey }',
+        more: 'scopes: [shop]\nauth: { secretStore: local }',
+      }),
       'b.yaml': scopedStore(folder),
       'secrets.json': keyOf(secret),
     }),
@@ -218,4 +221,13 @@ describe.each(Object.entries(commands))('%s', (command, make) => {
     // The report of a fault has the other components too.
     if (one.names || command !== 'check') expect(made.names.toSorted()).toEqual(taken)
   })
+})
+
+it.each(['provision', 'replay'])('%s warns of a field that does nothing', async (command) => {
+  const folder = temporaryFolder()
+  const file = join(folder, 'a.yaml')
+  writeFileSync(file, yaml('orders', { more: '    - { name: publishTimout, value: 5s }' }))
+  const made = await commands[command]?.(['--components', file], 'orders')
+  expect(made?.text).toMatch(/publishTimout.*publishTimeout/)
+  expect(made?.names).toEqual(['orders'])
 })

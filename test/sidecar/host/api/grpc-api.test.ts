@@ -151,11 +151,11 @@ it('publishes metadata, and the trace of the caller, which goes before one in th
 
 it('tells of its components, and ends when it is asked to', async () => {
   const down = Promise.withResolvers<void>()
-  const port = await openGrpcApi({ extended: new Map([['greeting', 'hello']]), onShutdown: down.resolve })
+  const port = await openGrpcApi({ onShutdown: down.resolve })
   expect(await callAt(port, 'GetMetadata', {})).toMatchObject({
     id: 'shop',
     registeredComponents: [{ name: 'orders', type: 'bindings.azure.eventgrid', capabilities: ['OUTPUT_BINDING'] }],
-    extendedMetadata: { greeting: 'hello' },
+    extendedMetadata: { daprRuntimeVersion: expect.stringContaining('eventgrid-binding') },
   })
   await callAt(port, 'Shutdown', {})
   await down.promise

@@ -58,7 +58,6 @@ export async function openApis(options: Partial<BindingsApiOptions> = {}, topic 
     app: undefined,
     version: '1.2.3',
     listeningOn: '127.0.0.1',
-    extended: new Map(),
     notReady: () => [],
     onShutdown() {},
     ...options,

@@ -63,10 +63,16 @@ it('hands on what tells of the event and of its trace, and nothing else', async 
     other: 'y',
   }
   const cloudEvent = { specversion: '1.0', id: '1', source: '/', type: 't', data: null }
-  const given = forwardedMetadata({ cloudEvent, metadata: { ...metadata, 'aeg-sas-key': 'x' } })
+  const attributes = ['tenant', 'content-length', 'host', 'transfer-encoding']
+  const declared = Object.fromEntries(attributes.map((name) => [name, '7']))
+  const given = forwardedMetadata({
+    cloudEvent,
+    metadata: { ...metadata, ...declared, 'aeg-sas-key': 'x' },
+    attributes,
+  })
   await channel.deliver('orders', eventWith(given))
   const ofHttp = ['connection', 'content-length', 'content-type', 'host']
-  expect(seen.sort()).toEqual(['aeg-event-type', ...ofHttp, 'traceparent', 'tracestate'])
+  expect(seen.sort()).toEqual(['aeg-event-type', ...ofHttp, 'tenant', 'traceparent', 'tracestate'])
 })
 
 it.each([
@@ -160,6 +166,14 @@ it('calls the application gone where nobody listens, not where a connection brea
   await expect(channel.deliver('orders', eventWith())).rejects.toThrow('could not be reached')
   expect({ gone, posts }).toEqual({ gone: 0, posts: 1 })
   await new Promise((closed) => server.close(closed))
+  await expect(channel.deliver('orders', eventWith())).rejects.toThrow('could not be reached')
+  expect(gone).toBe(1)
+})
+
+it('calls the application gone also where there is no way to its address', async () => {
+  let gone = 0
+  const channel = createAppChannel({ address: '224.0.0.1', port: 9, maxConcurrency: 1, onGone: () => gone++ })
+  onTestFinished(() => channel.close())
   await expect(channel.deliver('orders', eventWith())).rejects.toThrow('could not be reached')
   expect(gone).toBe(1)
 })
@@ -264,6 +278,6 @@ it('finds an application that is not there neither reachable, nor well, nor subs
   const server = createServer()
   const channel = await open(server)
   await new Promise((closed) => server.close(closed))
-  expect(await channel.probe('orders')).toEqual({ kind: 'unreachable' })
+  expect(await channel.probe('orders')).toEqual({ kind: 'unreachable', why: 'ECONNREFUSED' })
   expect([await channel.reachable(), await channel.healthy('/')]).toEqual([false, false])
 })

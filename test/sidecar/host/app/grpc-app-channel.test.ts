@@ -30,7 +30,7 @@ it.each([
 it('finds an application that is not there neither reachable, nor well, nor subscribed', async () => {
   const onGone = vi.fn()
   const channel = open(await freePort(), { onGone })
-  expect(await channel.probe('orders')).toEqual({ kind: 'unreachable' })
+  expect(await channel.probe('orders')).toEqual({ kind: 'unreachable', why: 'UNAVAILABLE' })
   expect([await channel.reachable(), await channel.healthy('')]).toEqual([false, false])
   expect(onGone).not.toHaveBeenCalled()
   await expect(channel.deliver('orders', event())).rejects.toThrow('the application could not be reached')

@@ -99,6 +99,9 @@ export function answerRoleAssignments(
       const { roleDefinitionId, principalId } = parsed.data.properties
       const role = findRole(roleDefinitionId)
       if (!role) throw armErrors.roleDefinitionNotFound(roleDefinitionId)
+      if (existing && !(sameName(existing.principalId, principalId) && existing.roleId === role.id)) {
+        throw armErrors.roleAssignmentFixed()
+      }
       const made = directory.assignRole({ principalId, role: role.id, scope: target.scope, id })
       if (!sameName(made.id, id)) throw armErrors.roleAssignmentExists()
       const status = writeStatus('roleAssignments', 'PUT', existing !== undefined)

@@ -3,6 +3,7 @@ import { isRecord, readJson } from '../../../../../src/support/text/json-text.ts
 import type { AzureSubscription, Directory } from '../../entra/directory.ts'
 import type { VerifiedToken } from '../../entra/token-issuer.ts'
 import { fieldAt, nestsTooDeeply, spelledPath, tooDeep } from '../../model/events/event-text.ts'
+import type { NamespaceStore } from '../../model/resources/namespace.ts'
 import { resourceGroupId, resourceId, sameName, trackedTypes } from '../../model/resources/resource.ts'
 import type { Store } from '../../model/resources/store.ts'
 import type { Clock } from '../../model/time/clock.ts'
@@ -12,6 +13,7 @@ import { type ArmScope, parseArmScope } from './path.ts'
 export interface ArmResources {
   readonly clock: Clock
   readonly store: Store
+  readonly namespaces: NamespaceStore
   readonly directory: Directory
 }
 
@@ -75,11 +77,11 @@ function forbidden(call: ArmCall, action: string, scope: string): ArmError {
 }
 
 /**
- * Checks that the resource group and the topic, domain or system topic of a scope exist. Throws an ArmError.
+ * Checks that the resource group and the topic, domain, system topic or namespace of a scope exist. Throws an ArmError.
  * @param nestedType the type of what the call is about, where that is a part of the resource
  */
 export function requireExistence(
-  { store, directory }: ArmResources,
+  { store, namespaces, directory }: ArmResources,
   { azure, parts }: ResolvedScope,
   nestedType?: string,
 ): void {
@@ -90,11 +92,11 @@ export function requireExistence(
   }
   const [type = ''] = resource?.types ?? []
   const [name] = resource?.names ?? []
-  const known = trackedTypes.find((one) => sameName(one, type))
+  const known = ([...trackedTypes, 'namespaces'] as const).find((one) => sameName(one, type))
   // The emulator does not know other providers' resources, nor partner topics, and takes them as existing.
   if (!resource || !sameName(resource.namespace, 'Microsoft.EventGrid') || !known || !name) return
   const id = resourceId(known, { subscriptionId: azure.id, resourceGroup, name })
-  if (store.resource(id)) return
+  if (store.resource(id) ?? namespaces.namespaces.get(id)) return
   const below = nestedType ?? (resource.types.length > 1 ? [known, ...resource.types.slice(1)].join('/') : undefined)
   throw below === undefined
     ? armErrors.resourceNotFound(`Microsoft.EventGrid/${known}`, name, resourceGroup)

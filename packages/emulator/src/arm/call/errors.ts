@@ -150,6 +150,12 @@ export const armErrors = {
     notFound('RoleAssignmentNotFound', `The role assignment '${name}' is not found.`),
   roleDefinitionNotFound: (id: string) =>
     notFound('RoleDefinitionDoesNotExist', `The specified role definition with ID '${id}' does not exist.`),
+  roleAssignmentFixed: () =>
+    new ArmError(
+      400,
+      'RoleAssignmentUpdateNotPermitted',
+      'Tenant ID, application ID, principal ID, and scope are not allowed to be updated.',
+    ),
   roleAssignmentExists: () => conflict('RoleAssignmentExists', 'The role assignment already exists.'),
   operationNotFound: (id: string) => notFound('NotFound', `The operation '${id}' could not be found.`),
   eventSubscriptionNotFound: () => notFound('ResourceNotFound', "Event subscription doesn't exist."),

@@ -16,7 +16,8 @@ const buckets = {
 
 type Counter = keyof typeof buckets
 
-interface CountedCall {
+/** What of a call is counted. */
+export interface CountedCall {
   readonly method: string
   readonly path: string
 }
@@ -28,6 +29,8 @@ interface Level {
 
 /** What all regions together have of an Azure subscription's tokens (Azure Resource Manager: request-limits-and-throttling). */
 const globalTimes = 15
+
+export type ArmRequestLimits = ReturnType<typeof createArmRequestLimits>
 
 /** Counts the calls of each principal. @param refuse whether calls beyond the limits are refused, or only counted */
 export function createArmRequestLimits(clock: Clock, { refuse }: { readonly refuse: boolean }) {
@@ -66,6 +69,8 @@ export function createArmRequestLimits(clock: Clock, { refuse }: { readonly refu
       const all = take(`global ${bucket}`, size * globalTimes, perSecond * globalTimes)
       return { ...own, [`${header}-subscription-global-${counter}`]: left(all) }
     },
+    /** Fills all buckets. */
+    clear: (): void => levels.clear(),
   }
 }
 

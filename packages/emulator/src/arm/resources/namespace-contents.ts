@@ -29,15 +29,16 @@ export interface NamespaceContents {
   }
 }
 
-/** Stores a topic. An existing one keeps its keys. @param eventRetentionInDays @default 1 */
+/** Stores a topic. An existing one keeps its keys, and its queues take the new retention. @param eventRetentionInDays @default 1 */
 export function storeNamespaceTopic(
-  { namespaces, newKeys = randomKeys }: NamespaceContents,
+  { namespaces, queues, newKeys = randomKeys }: NamespaceContents,
   { id, name, namespaceId }: Pick<NamespaceTopic, 'id' | 'name' | 'namespaceId'>,
   eventRetentionInDays = 1,
 ): NamespaceTopic {
   const existing = namespaces.topics.get(id)
   const topic = { id, name, namespaceId, keys: newKeys(), ...existing, eventRetentionInDays }
   namespaces.topics.put(topic)
+  for (const one of namespaces.subscriptions.of(id)) queues.subscriptionChanged(one)
   return topic
 }
 
@@ -117,6 +118,9 @@ export function parseQueueSubscription(
     { ...existing, ...withoutEmptyExpiry(wanted), ...delivery },
     { error: plainWords },
   )
+  if (withoutEmptyExpiry(wanted).expirationTimeUtc !== undefined) {
+    throw armErrors.notSupported('expirationTimeUtc of a Queue event subscription', ['expirationTimeUtc'])
+  }
   const { queue: wantedQueue } = Object(wanted.deliveryConfiguration)
   if (isRecord(wantedQueue) && 'deliveryRetryPeriodInDays' in wantedQueue) {
     throw armErrors.notSupported('deliveryRetryPeriodInDays, which no api-version has')

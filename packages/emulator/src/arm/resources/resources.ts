@@ -141,8 +141,13 @@ export function resourcesOf<R extends { readonly id: string; readonly name: stri
         const state = former && stateOf(former) !== 'Creating' ? 'Updating' : 'Creating'
         return writeAnswer(call, { ...begun, ...start(state, stored), body: shown(stored, state) })
       },
-      remove: (former) =>
-        writeAnswer(call, { ...begun, ...start('Deleting', former, () => kind.remove(context, former)) }),
+      remove(former) {
+        // A PUT may have replaced it meanwhile.
+        const run = () => {
+          if (kind.find(context, id) === former) kind.remove(context, former)
+        }
+        return writeAnswer(call, { ...begun, ...start('Deleting', former, run) })
+      },
     })
   }
 }

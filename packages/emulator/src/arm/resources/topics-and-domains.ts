@@ -175,7 +175,7 @@ function domainSettings({ properties }: Change) {
  */
 function view(resource: Publishable, endpoint: string, call: ArmCall, state: ViewedState) {
   const { apiVersion, method } = call
-  const { inputSchema, inputSchemaMapping, publicNetworkAccess, inboundIpRules } = resource
+  const { inputSchema, inputSchemaMapping, publicNetworkAccess, inboundIpRules, disableLocalAuth } = resource
   const isSparse = method === 'PUT' || state === 'Creating'
   // Over an existing one the previews of 2020 do (recorded, CLI 2022), later versions do not (2026).
   const echoesAsked = state === 'Creating' || (isPreviewOfSku(apiVersion) && apiVersion < '2021')
@@ -193,7 +193,7 @@ function view(resource: Publishable, endpoint: string, call: ArmCall, state: Vie
     ...(inputSchemaMapping && { inputSchemaMapping }),
     ...(inboundIpRules && { inboundIpRules }),
     ...resource.shownProperties,
-    ...(resource.disableLocalAuth && { disableLocalAuth: true }),
+    ...((disableLocalAuth || resource.shownProperties?.disableLocalAuth !== undefined) && { disableLocalAuth }),
   }
   const { minimumTlsVersionAllowed = '1.0', ...properties }: Readonly<Record<string, unknown>> = {
     ...(isSparse ? echoesAsked && { ...asked, ...settings } : { ...provisioned, ...settings }),

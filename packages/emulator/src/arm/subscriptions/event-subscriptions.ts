@@ -1,7 +1,7 @@
 /** How calls about event subscriptions are answered: one of them, its actions, and the lists. */
 
 import { destinationOf, type EventSubscription } from '../../model/resources/event-subscription.ts'
-import { covers, eventSubscriptionId, regionName } from '../../model/resources/resource.ts'
+import { covers, eventSubscriptionId, regionName, sameName } from '../../model/resources/resource.ts'
 import { locationOf, publisherOf } from '../../model/resources/store.ts'
 import { topicTypeNameAt } from '../../model/resources/topic-types.ts'
 import {
@@ -28,6 +28,9 @@ const maxPerDomain = 50
 
 const busy: readonly string[] = ['Creating', 'Updating', 'Deleting']
 
+/** Types whose event subscriptions are no extension resources. */
+const ownPathOnly = ['Microsoft.EventGrid/systemTopics', 'Microsoft.EventGrid/namespaces/topics']
+
 /** Answers for one event subscription. Throws an ArmError. */
 export function answerEventSubscription(
   options: ArmContext,
@@ -41,8 +44,10 @@ export function answerEventSubscription(
   if (action !== undefined && !knownActions.includes(action.toLowerCase())) {
     throw armErrors.pathNotFound(method, call.url)
   }
-  // Azure says so whether or not the system topic exists (recorded answers).
-  if (!target.nested && parseArmScope(scope)?.resource?.types[0]?.toLowerCase() === 'systemtopics') {
+  // Azure says so whether or not the system topic exists (recorded answers); of a namespace topic assumed.
+  const { namespace = '', types = [] } = parseArmScope(scope)?.resource ?? {}
+  const sourceType = [namespace, ...types].join('/')
+  if (!target.nested && ownPathOnly.some((one) => sameName(one, sourceType))) {
     throw armErrors.invalidRequest(
       'This event subscription operation is not supported using this API call. Please use the proper API and try again.',
     )

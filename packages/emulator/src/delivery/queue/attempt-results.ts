@@ -23,7 +23,7 @@ export interface DeliveryAttempt {
 
 /** The result of an attempt, for the record. */
 export interface AttemptResult {
-  readonly outcome: 'delivered' | 'retry' | 'given up' | 'forgotten'
+  readonly outcome: 'delivered' | 'retry' | 'given up' | 'dropped' | 'forgotten'
   readonly nextTryAt?: number
 }
 
@@ -76,7 +76,7 @@ export function createAttemptResults(subscriptionId: string, options: AttemptRes
       }
       if (dropped) {
         batch.forEach(options.release)
-        return { outcome: outcome === 'Delivered' ? 'delivered' : 'given up' }
+        return { outcome: outcome === 'Delivered' ? 'delivered' : 'dropped' }
       }
       if (outcome === 'Delivered') {
         batch.forEach(settle)
@@ -108,6 +108,10 @@ export function createAttemptResults(subscriptionId: string, options: AttemptRes
     },
     endPause(): void {
       health = { ...health, probationUntil: 0 }
+    },
+    /** The endpoint is another one, or has just consented: what failed before says nothing of it. */
+    forgetFailures(): void {
+      health = healthy
     },
   }
 }

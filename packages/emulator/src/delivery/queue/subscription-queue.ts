@@ -87,6 +87,8 @@ export function createSubscriptionQueue(first: EventSubscription, options: Subsc
     id: first.id,
     /** Applies new settings, to waiting events too. */
     use(next: EventSubscription): void {
+      // Other properties: a later write succeeded.
+      if (next.properties !== subscription.properties) results.forgetFailures()
       subscription = next
       mismatch = filterOf(store, next)
     },

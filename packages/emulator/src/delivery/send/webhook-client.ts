@@ -171,7 +171,7 @@ function readBody(answer: http.IncomingMessage, { bytes, waitMs }: BodyPart, tak
   const chunks: Buffer[] = []
   let size = 0
   const end = () => {
-    clearTimeout(timer)
+    realTimers.clearTimeout(timer)
     answer.off('data', keep).off('close', end)
     readToEnd(answer)
     take(Buffer.concat(chunks).toString('utf8', 0, bytes))
@@ -183,7 +183,7 @@ function readBody(answer: http.IncomingMessage, { bytes, waitMs }: BodyPart, tak
   }
   // An answer without a body costs no timer.
   const isEmpty = answer.headers['content-length'] === '0' || answer.statusCode === 204
-  const timer = isEmpty || waitMs === undefined ? undefined : setTimeout(end, waitMs)
+  const timer = isEmpty || waitMs === undefined ? undefined : realTimers.setTimeout(end, waitMs)
   answer.on('error', () => {})
   if (isEmpty) end()
   else answer.on('data', keep).on('close', end)

@@ -23,8 +23,6 @@ export interface PublishedResource extends TrackedResource {
   readonly label: string
   readonly inputSchema: InputSchema
   readonly inputSchemaMapping?: InputSchemaMapping
-  /** Takes CloudEvents and Event Grid events alike, as other emulators do; no topic of Azure does. */
-  readonly bothSchemas?: boolean
   /** Both are valid; base64. Replaced as a pair. */
   readonly keys: AccessKeys
   /** True: keys and SAS tokens are refused, only Entra tokens are accepted. */

@@ -64,7 +64,7 @@ export function createEventDialog({ now, beside, topicOf, edit }) {
         ['Arrived', dayAndTimeOf(event.at)],
         ['Schema', schemaNames[event.schema]],
       ]),
-      element('h3', {}, event.truncated ? 'Body (its beginning)' : 'Body'),
+      element('h3', {}, 'Body'),
       codeBlock(indented(event.body), 'The event’s body'),
       publishing(event),
       ...event.fates.flatMap((fate) => fateSection(event, fate, open)),
@@ -101,9 +101,9 @@ export function createEventDialog({ now, beside, topicOf, edit }) {
   }
 
   /** Publishes the event once more as it was, or takes it to the form. */
-  function publishing({ topic, body, truncated }) {
+  function publishing({ topic, body }) {
     const name = topicOf(topic)
-    const isPossible = name !== undefined && !truncated
+    const isPossible = name !== undefined
     const editing = element('button', { type: 'button', 'data-focus': 'edit' }, 'Edit and publish')
     editing.setAttribute('aria-disabled', String(!isPossible))
     editing.addEventListener('click', () => {
@@ -205,9 +205,9 @@ function unmatchedList(unmatched) {
 }
 
 /** Tries the event now while it waits, and delivers it again afterwards. */
-function redelivery({ key, redeliverable }, { state, subscriptionId }) {
+function redelivery({ key }, { state, subscriptionId }) {
   const waits = state === 'waiting' || state === 'queued'
-  const isPossible = redeliverable && (waits || ended.has(state))
+  const isPossible = waits || ended.has(state)
   const [text, action] = waits ? ['Try now', 'try-now'] : ['Redeliver', 'redeliver']
   const post = () => postJson(`/emulator/events/${key}/${action}`, { subscription: subscriptionId })
   return element(

@@ -98,7 +98,7 @@ function showLeftOut({ events, failed, waiting }) {
   leftOut.hidden = events === 0
   leftOut.textContent =
     `${countOf(events)} more ${events === 1 ? 'is' : 'are'} left out` +
-    `${parts.length > 0 ? `, of which ${parts.join(' and ')}` : ''}: --page-events shows more`
+    `${parts.length > 0 ? `, of which ${parts.join(' and ')}` : ''}`
 }
 
 function useResources(resources) {

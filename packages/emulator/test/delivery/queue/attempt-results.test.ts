@@ -1,7 +1,13 @@
 import { expect, it } from 'vitest'
+import { storageAccountId } from '../../../../../test/support/azure-ids.ts'
 import { cloudEvent, type EventGrid, openDelivered, openEventGrid, publish } from '../../event-grid.ts'
 
 const second = 1_000
+
+const deadLetterDestination = {
+  endpointType: 'StorageBlob',
+  properties: { resourceId: storageAccountId, blobContainerName: 'events' },
+} as const
 
 /** Until when the endpoint is held back, and whether an event waits for another try: as the page says it. */
 async function queueOf({ emulator }: EventGrid) {
@@ -55,9 +61,11 @@ it('an endpoint that has success is held back only after as many failures again'
 it.each([
   { how: 'is delivered', status: 200, outcome: 'delivered' },
   { how: 'fails', status: 500, outcome: 'dropped' },
-])('a try under way when its event subscription goes is recorded as it ends: it $how', async ({ status, outcome }) => {
+  { how: 'fails, and there would be dead letters', status: 500, outcome: 'dropped', deadLetterDestination },
+])('a try under way when its event subscription goes is recorded as it ends: it $how', async (one) => {
+  const { status, outcome, ...settings } = one
   const grid = await openEventGrid()
-  await grid.subscribe()
+  await grid.subscribe('deadLetterDestination' in settings ? { deadLetterDestination } : {})
   grid.emulator.failNext({ route: 'delivery', delayMs: second })
   grid.subscriber.answer({ status })
   await publish(grid, [cloudEvent()])

@@ -1,10 +1,16 @@
-/** Whether a value is a dead letter, how it holds its event, and the event without what Event Grid has added. */
-import { schemaOf } from '../core/event.ts'
+/** The schema of a whole event; whether a value is a dead letter, how it holds its event, and that event as it was published. */
+import type { EventSchema } from '../metadata/typed/metadata.ts'
 import { isRecord, type UnknownRecord } from '../support/text/json-text.ts'
 
+/** The schema of an event; `undefined` for a value that is no event. */
+export function schemaOf(value: UnknownRecord): EventSchema | undefined {
+  if (Object.hasOwn(value, 'specversion')) return 'CloudEventSchemaV1_0'
+  return Object.hasOwn(value, 'eventType') ? 'EventGridSchema' : undefined
+}
+
 /**
- * How a dead letter holds its event: under `event`, or beside members of the dead letter, whose names in lower case these are;
- * `undefined` for what is no dead letter. What `added` tells has names in lower case.
+ * Where a dead letter holds its event. `holds: 'event'`: in the member `event`. A set: the event and the members that Event Grid added
+ * stand side by side; the set has the lower-case names of the added members. `added`: the added values, by lower-case name.
  */
 export interface DeadLetterForm {
   readonly holds: 'event' | ReadonlySet<string>
@@ -54,7 +60,7 @@ function propertiesOf(value: UnknownRecord): UnknownRecord | undefined {
   return found
 }
 
-/** The event of a dead letter, or the value itself where it is none. */
+/** The event of a dead letter; any other value as it is. */
 export function withoutDeadLetter(value: UnknownRecord): UnknownRecord {
   const holds = deadLetterForm(value)?.holds
   if (holds === undefined) return value
