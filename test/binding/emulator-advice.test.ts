@@ -89,7 +89,8 @@ it.each([401, 302])('a hook of the host that answers %i is named where the hands
 })
 
 it.each([
-  ['closes the connection', (socket: Socket) => void socket.destroy(), /before secure TLS connection/],
+  // Unread bytes would end the connection by a reset, which has other words.
+  ['closes the connection', (socket: Socket) => void socket.once('data', () => socket.end()), /before secure TLS/],
   ['speaks plain http', (socket: Socket) => void socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'), /EPROTO/],
 ])('a TLS handshake with a server that %s is told of with its reason', async (_name, answer, reason) => {
   const server = createServer((socket) => answer(socket.on('error', () => {})))
