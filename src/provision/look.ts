@@ -7,16 +7,23 @@ import { type Attempt, isDelivering, type ProvisionTarget, type ProvisionTask, r
 import { decideUpsert, type FieldChange, subscriptionIdOf, type Upsert, type WantedSubscription } from './decide.ts'
 import { isActive, isChanging, isProvisioned, type SubscriptionProperties, webHookOf } from './values.ts'
 
-/** How a check ended. */
+/** What differs from the metadata. */
+export interface Differences {
+  /** A clause without a secret. */
+  readonly problem: string
+  /** Deliveries come here without our credential. */
+  readonly lacksCredential: boolean
+  /** Event Grid delivers nothing by it before it is written again, as with the state `Failed`. */
+  readonly isDown: boolean
+  /** It delivers to another endpoint or destination. */
+  readonly isAway: boolean
+}
+
+/** How a check ended. `notPermitted`: the client may not read the event subscription, which is used as it stands. */
 export interface SubscriptionCheck {
-  /** `notPermitted`: the client may not read the event subscription, which is used as it stands. */
   readonly action: 'found' | 'notPermitted'
-  /** What differs from the metadata, as a clause. */
-  readonly problem?: string
-  /** Event Grid delivers nothing by it, as with the state `Failed`. @default false */
-  readonly isDown?: boolean
-  /** It delivers to another endpoint or destination. @default false */
-  readonly isAway?: boolean
+  /** Absent where the event subscriptions are as the metadata ask. */
+  readonly differences?: Differences | undefined
 }
 
 /**
@@ -28,26 +35,19 @@ export interface SubscriptionCheck {
 export async function checkSubscriptions(target: ProvisionTarget, task: ProvisionTask): Promise<SubscriptionCheck> {
   const { wanted, input } = target
   async function checkAll({ read, readHost }: Attempt): Promise<SubscriptionCheck> {
-    const problems: string[] = []
-    let [isDown, isAway] = [false, false]
+    const found: FoundSubscription[] = []
     for (const subscription of wanted) {
       const existing = await read(subscription, 'plain')
-      task.onLook?.({
-        exists: existing !== undefined,
-        delivers: existing !== undefined && isDelivering(existing, subscription),
-        lacksCredential: false,
-      })
+      const delivers = existing !== undefined && isDelivering(existing, subscription)
+      task.onLook?.({ exists: existing !== undefined, delivers, lacksCredential: false })
       if (!existing) throw notThere(subscription)
-      const problem = differenceOf(subscription.assumeHidden(existing), subscription)
-      if (problem !== undefined) problems.push(problem)
-      isDown ||= isStopped(existing)
-      isAway ||= deliversElsewhere(existing, subscription)
+      found.push({ wanted: subscription, existing: subscription.assumeHidden(existing) })
     }
     task.logger.info(`the event subscription ${input.eventSubscriptionName} exists`, {
       scope: wanted.at(-1)?.place.sourceId,
     })
     await readHost()
-    return { action: 'found', ...(problems.length > 0 && { problem: problems.join('; '), isDown, isAway }) }
+    return { action: 'found', differences: differencesOf(found) }
   }
   return repeatAttempts<SubscriptionCheck>(target, task, checkAll, { action: 'notPermitted' })
 }
@@ -102,21 +102,12 @@ function planOf({ place }: WantedSubscription, upsert: Upsert, warnings: readonl
   return { ...plan, action, because, changes, warnings: [...upsert.warnings, ...warnings] }
 }
 
-/** What a poll of the event subscriptions finds. `problem` is a clause without a secret. */
+/** What a poll of the event subscriptions finds. */
 export type SubscriptionFinding =
-  | { readonly kind: 'intact' }
+  /** Without `differences` the event subscriptions are as the metadata ask. */
+  | { readonly kind: 'found'; readonly differences?: Differences | undefined }
   /** Not `certain` where the client may not read the list that would confirm it. */
   | { readonly kind: 'missing'; readonly certain: boolean }
-  | {
-      readonly kind: 'changed'
-      readonly problem: string
-      /** Deliveries come here without our credential. */
-      readonly lacksCredential: boolean
-      /** Event Grid delivers nothing by it before it is written again, as with the state `Failed`. */
-      readonly isDown: boolean
-      /** It delivers to another endpoint or destination. @default false */
-      readonly isAway?: boolean
-    }
 
 /**
  * Reads the event subscriptions once, and compares all that the metadata set. Rejects where ARM does not answer.
@@ -129,23 +120,35 @@ export async function inspectSubscriptions(
   detail: Detail,
 ): Promise<SubscriptionFinding> {
   const limits = { signal, deadline: Number.POSITIVE_INFINITY }
-  const problems: string[] = []
-  let [lacksCredential, isDown, isAway] = [false, false, false]
+  const found: FoundSubscription[] = []
   for (const subscription of wanted) {
     const look = await lookAsPermitted(arm, subscription, limits, detail)
     // One that is missing counts more than what differs in the one before.
     if (look.kind === 'missing') return look
-    const { properties } = look
-    onFound?.(properties)
-    const problem = differenceOf(properties, subscription)
-    if (problem !== undefined) problems.push(problem)
-    lacksCredential ||= isDelivering(properties, subscription) && subscription.lacksCredential(properties)
-    isDown ||= isStopped(properties)
-    isAway ||= deliversElsewhere(properties, subscription)
+    onFound?.(look.properties)
+    found.push({ wanted: subscription, existing: look.properties })
   }
-  return problems.length === 0
-    ? { kind: 'intact' }
-    : { kind: 'changed', problem: problems.join('; '), lacksCredential, isDown, isAway }
+  return { kind: 'found', differences: differencesOf(found) }
+}
+
+/** An event subscription as it was read. What was hidden counts as wanted. */
+interface FoundSubscription {
+  readonly wanted: WantedSubscription
+  readonly existing: SubscriptionProperties
+}
+
+/** `undefined` where the event subscriptions are as the metadata ask. */
+function differencesOf(found: readonly FoundSubscription[]): Differences | undefined {
+  const problems = found.flatMap(({ existing, wanted }) => differenceOf(existing, wanted) ?? [])
+  if (problems.length === 0) return undefined
+  return {
+    problem: problems.join('; '),
+    lacksCredential: found.some(
+      ({ existing, wanted }) => isDelivering(existing, wanted) && wanted.lacksCredential(existing),
+    ),
+    isDown: found.some(({ existing }) => isStopped(existing)),
+    isAway: found.some(({ existing, wanted }) => deliversElsewhere(existing, wanted)),
+  }
 }
 
 /** Whether Event Grid delivers nothing by it, and nobody is changing it. */

@@ -82,7 +82,7 @@ export function createSubscriptionKeeper(options: SubscriptionKeeperOptions) {
       const outcome = await (manages ? control.upsert(task) : control.check(task))
       wasPermitted = outcome.action !== 'notPermitted'
       record.provisioned('wroteAt' in outcome ? outcome.wroteAt : undefined)
-      if (outcome.action === 'found') record.found(outcome.problem, outcome)
+      if (outcome.action === 'found') record.found(outcome.differences)
     } catch (error) {
       if (!signal.aborted)
         record.failed(shownMessage(error), { isMissing: record.current().state === 'missing', passes: doesPass(error) })
@@ -110,12 +110,12 @@ export function createSubscriptionKeeper(options: SubscriptionKeeperOptions) {
       }
       wasMissing = false
       if (record.current().state !== 'provisioned' || !wasPermitted) return true
-      if (finding.kind === 'changed') record.found(finding.problem, finding)
-      else record.found(undefined)
-      if (finding.kind !== 'changed' || !manages) return false
+      const { differences } = finding
+      record.found(differences)
+      if (!differences || !manages) return false
       // What keeps events away is repaired, as after a delivery without credential. Other changes of somebody stay.
-      if (finding.isDown) return mayRepair(`${finding.problem}; writing the event subscription again`)
-      if (finding.lacksCredential)
+      if (differences.isDown) return mayRepair(`${differences.problem}; writing the event subscription again`)
+      if (differences.lacksCredential)
         return mayRepair('our delivery credential is not in the event subscription; reading it again')
     } catch (error) {
       const failure = readFailure(error, clock.now())

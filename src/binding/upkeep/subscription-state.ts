@@ -1,6 +1,7 @@
 /** What is known of the event subscription, whether deliveries may be routed here, and the log of what others change in it. */
 import type { Logger } from '../../core/logger.ts'
 import type { SubscriptionLook } from '../../provision/attempts.ts'
+import type { Differences } from '../../provision/look.ts'
 import type { SteadyClock } from '../../support/time/clock.ts'
 
 /** The state of the event subscription, as far as this binding knows. */
@@ -138,14 +139,9 @@ export function createStateRecord({ logger, clock, addsCredential, manages }: St
       if (problem !== state.problem) logger.warn(problem)
       state = { ...state, problem }
     },
-    /**
-     * A read found the event subscription.
-     *
-     * @param clause what is wrong with it
-     * @param isDown Event Grid delivers nothing by it
-     * @param isAway Event Grid delivers elsewhere by it
-     */
-    found(clause: string | undefined, { isDown = false, isAway = false } = {}): void {
+    /** A read found the event subscription, with these differences from the metadata. */
+    found(differences: Pick<Differences, 'problem' | 'isDown' | 'isAway'> | undefined): void {
+      const { isDown = false, isAway = false } = differences ?? {}
       delivers = !isDown && !isAway
       wasGone = false
       const before = state.state === 'provisioned' ? state : undefined
@@ -157,7 +153,7 @@ export function createStateRecord({ logger, clock, addsCredential, manages }: St
               : 'only what keeps deliveries away is repaired, the rest at the next start',
           ]
         : ['the event subscription differs from the metadata', 'provisioning is check, so it is left as it is']
-      const problem = clause === undefined ? undefined : `${subject}: ${clause}`
+      const problem = differences && `${subject}: ${differences.problem}`
       if (problem !== undefined && problem !== before?.problem) logger.warn(`${problem}; ${then}`)
       if (problem === undefined && before?.problem !== undefined) {
         logger.info('the event subscription is as it was again')

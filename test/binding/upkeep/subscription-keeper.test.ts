@@ -5,7 +5,7 @@ import {
   type SubscriptionKeeperOptions,
 } from '../../../src/binding/upkeep/subscription-keeper.ts'
 import { BindingError } from '../../../src/core/errors.ts'
-import type { SubscriptionCheck, SubscriptionFinding } from '../../../src/provision/look.ts'
+import type { Differences, SubscriptionCheck, SubscriptionFinding } from '../../../src/provision/look.ts'
 import { captureLog } from '../../support/captured-log.ts'
 import { createManualClock } from '../../support/manual-clock.ts'
 
@@ -16,7 +16,7 @@ function open(options: Pick<SubscriptionKeeperOptions, 'addsCredential'> & { pro
   const time = createManualClock(1_000_000)
   const asked: { how: Parameters<Upsert>[0]; end: PromiseWithResolvers<Awaited<ReturnType<Upsert>>> }[] = []
   const checks: { how: Parameters<Upsert>[0]; end: PromiseWithResolvers<SubscriptionCheck> }[] = []
-  const found: { next: SubscriptionFinding | Error; looks: number } = { next: { kind: 'intact' }, looks: 0 }
+  const found: { next: SubscriptionFinding | Error; looks: number } = { next: { kind: 'found' }, looks: 0 }
   const log = captureLog()
   const bring: Upsert = (how) => {
     const end = Promise.withResolvers<Awaited<ReturnType<Upsert>>>()
@@ -63,6 +63,12 @@ function open(options: Pick<SubscriptionKeeperOptions, 'addsCredential'> & { pro
     },
   }
 }
+
+/** What a look finds where the event subscription differs from the metadata. */
+const differing = (problem: string, how: Partial<Differences> = {}) => ({
+  kind: 'found' as const,
+  differences: { problem, lacksCredential: false, isDown: false, isAway: false, ...how },
+})
 
 it('is provisioned since its own write, or since it was found as another replica wrote it', async () => {
   const { keeper, bringUp } = open()
@@ -311,7 +317,7 @@ it('goes on in the background after a failure that does not pass: somebody may c
   asked[0]?.end.reject(new BindingError('SUBSCRIPTION_REJECTED', { what: 'it delivers elsewhere' }))
   await expect(up).rejects.toThrow('it delivers elsewhere')
   expect(keeper.state().state).toBe('failed')
-  found.next = { kind: 'changed', problem: 'other', lacksCredential: true, isDown: false }
+  found.next = differing('other', { lacksCredential: true })
   await look()
   expect(asked).toHaveLength(2)
   asked[1]?.end.resolve({ action: 'created', wroteAt: 1 })
@@ -365,7 +371,7 @@ describe('the watch', () => {
       const { time, asked, found, keeper, bringUp, look, settle } = open()
       await bringUp()
       const { isDown, isAway, delivers } = row
-      found.next = { kind: 'changed', problem: 'it differs', lacksCredential: false, isDown, isAway }
+      found.next = differing('it differs', { isDown, isAway })
       await look()
       time.advance(60_000)
       keeper.repair()
@@ -380,22 +386,16 @@ describe('the watch', () => {
   it('writes nothing where somebody changed it, says so once, and again when it is as it was', async () => {
     const { time, asked, found, log, keeper, bringUp, look } = open()
     await bringUp()
-    found.next = {
-      kind: 'changed',
-      problem: 'it delivers to https://other.example.com/',
-      lacksCredential: false,
-      isDown: false,
-      isAway: true,
-    }
+    found.next = differing('it delivers to https://other.example.com/', { isAway: true })
     const lines = (...levels: string[]) => log.lines.filter(({ level }) => levels.includes(level))
     await look()
     expect(lines('warn')).toHaveLength(1)
     const awaySince = time.now()
     await look()
-    const problem = `somebody changed the event subscription: ${found.next.problem}`
+    const problem = 'somebody changed the event subscription: it delivers to https://other.example.com/'
     expect(keeper.state()).toEqual({ state: 'provisioned', since: 1, problem, awaySince })
     expect(lines('warn', 'info')).toHaveLength(1)
-    found.next = { kind: 'intact' }
+    found.next = { kind: 'found' }
     await look()
     expect(keeper.state()).toEqual({ state: 'provisioned', since: 1 })
     await look()
@@ -407,12 +407,12 @@ describe('the watch', () => {
   it('adds our credential where that is gone, and tries again what was not permitted', async () => {
     const { asked, found, log, bringUp, end, look } = open()
     await bringUp()
-    found.next = { kind: 'changed', problem: 'other', lacksCredential: true, isDown: false }
+    found.next = differing('other', { lacksCredential: true })
     await look()
     expect(asked).toHaveLength(2)
     expect(log.text()).toContain('our delivery credential is not in the event subscription')
     await end({ action: 'notPermitted' })
-    found.next = { kind: 'intact' }
+    found.next = { kind: 'found' }
     await look()
     expect(asked).toHaveLength(3)
     await end({ action: 'kept' })
@@ -420,10 +420,10 @@ describe('the watch', () => {
     expect(asked).toHaveLength(3)
   })
 
-  it.each<SubscriptionFinding>([
-    { kind: 'intact' },
-    { kind: 'changed', problem: 'its provisioning state is Failed', lacksCredential: false, isDown: true },
-  ])('tries an upsert that failed once more, where it is $kind', async (finding) => {
+  it.each<[string, SubscriptionFinding]>([
+    ['as it should be', { kind: 'found' }],
+    ['down', differing('its provisioning state is Failed', { isDown: true })],
+  ])('tries an upsert that failed once more, where it is %s', async (_how, finding) => {
     const { asked, found, keeper, bringUp, end, look, settle } = open()
     await bringUp()
     found.next = finding
@@ -488,7 +488,7 @@ describe('the watch', () => {
     const problem = `the event subscription can't be read any more, so a change of it would not be seen: ${says}`
     expect(keeper.state()).toEqual({ state: 'provisioned', since: 1, problem })
     expect(log.lines.filter(({ message }) => message === problem)).toHaveLength(1)
-    found.next = { kind: 'intact' }
+    found.next = { kind: 'found' }
     await look()
     expect(keeper.state()).toEqual({ state: 'provisioned', since: 1 })
   })
@@ -499,7 +499,7 @@ describe('the watch', () => {
     found.next = { kind: 'missing', certain: false }
     await look()
     expect([asked.length, keeper.state()]).toEqual([1, { state: 'provisioned', since: 1 }])
-    found.next = { kind: 'intact' }
+    found.next = { kind: 'found' }
     await look()
     found.next = { kind: 'missing', certain: false }
     await look()
@@ -522,11 +522,11 @@ it('with check repairs nothing, warns of a difference once, and is unwell until 
   const error = new BindingError('TIMEOUT', { what: 'it does not exist' })
   checks[0]?.how.onAttempt?.({ attempt: 1, error, retryInMs: 1, isMissing: true })
   expect(keeper.state()).toEqual({ state: 'missing', why: error.message })
-  checks[0]?.end.resolve({ action: 'found', problem: 'other filter.subjectBeginsWith' })
+  checks[0]?.end.resolve({ action: 'found', differences: differing('other filter.subjectBeginsWith').differences })
   await settle()
   const problem = 'the event subscription differs from the metadata: other filter.subjectBeginsWith'
   expect(keeper.state()).toMatchObject({ state: 'provisioned', problem })
-  found.next = { kind: 'changed', problem: 'other filter.subjectBeginsWith', lacksCredential: true, isDown: false }
+  found.next = differing('other filter.subjectBeginsWith', { lacksCredential: true })
   await look()
   expect(keeper.state()).toMatchObject({ state: 'provisioned', problem })
   expect(log.lines.filter(({ level }) => level === 'warn')).toHaveLength(1)
@@ -544,7 +544,10 @@ it('with check says that no event comes while Event Grid delivers nothing by it,
   const { checks, found, keeper, look, settle } = open({ provisioning: 'check' })
   keeper.bringUp('forever').catch(() => {})
   await settle()
-  checks[0]?.end.resolve({ action: 'found', problem: 'its provisioning state is Failed', isDown: true })
+  checks[0]?.end.resolve({
+    action: 'found',
+    differences: differing('its provisioning state is Failed', { isDown: true }).differences,
+  })
   await settle()
   const why = 'the event subscription differs from the metadata: its provisioning state is Failed'
   expect(keeper.state()).toEqual({ state: 'failed', why, delivers: false })
@@ -552,7 +555,7 @@ it('with check says that no event comes while Event Grid delivers nothing by it,
   checks[1]?.end.resolve({ action: 'found' })
   await settle()
   expect(keeper.state()).toMatchObject({ state: 'provisioned' })
-  found.next = { kind: 'changed', problem: 'its provisioning state is Failed', lacksCredential: false, isDown: true }
+  found.next = differing('its provisioning state is Failed', { isDown: true })
   await look()
   expect(keeper.state()).toEqual({ state: 'failed', why, delivers: false })
 })
