@@ -44,7 +44,6 @@ export class Binding implements BindingComponent {
   /** Each `close` of a side aborts the changes of that side that are under way. */
   readonly #closing = { input: new AbortController(), output: new AbortController() }
   #state: State = 'new'
-  #initializing: Promise<void> | undefined
   #closed: Promise<void> | undefined
   /** The warnings of the metadata that were given last: they are not logged again. */
   #warned: readonly string[] = []
@@ -87,14 +86,8 @@ export class Binding implements BindingComponent {
       })
     }
     this.#state = 'initializing'
-    this.#initializing = this.#initialize(metadata, options)
-    return this.#initializing
-  }
-
-  async #initialize(metadata: unknown, options: InitOptions): Promise<void> {
     try {
-      await this.#change('init', this.#parse(metadata), { ...options, subscription: options.subscription ?? 'wait' })
-      this.#state = 'ready'
+      await this.#change('init', this.#parse(metadata), options)
     } catch (error) {
       if (!this.#isClosed()) this.#state = 'new'
       throw error
@@ -111,8 +104,8 @@ export class Binding implements BindingComponent {
    * Resolves when the sides are open. The event subscription is updated in the background: {@link Binding.health} shows its state.
    * Deliveries with the former settings are still accepted meanwhile (docs/library.md).
    *
-   * Calls are done one after the other, and after an `init` under way. Where one rejects, everything goes on as before: an input side
-   * that had to be closed is opened again.
+   * Calls are done one after the other, and after an `init` under way; a call that waits hears its `signal`. Where one rejects, everything
+   * goes on as before: an input side that had to be closed is opened again.
    *
    * @param metadata as for `init`
    * @throws BindingError METADATA_INVALID; NOT_INITIALIZED before `init` has succeeded; CLOSED; ABORTED by `signal`; PORT_UNAVAILABLE;
@@ -121,16 +114,12 @@ export class Binding implements BindingComponent {
   async update<const Given>(metadata: GivenMetadata<Given>, options: UpdateOptions = {}): Promise<void> {
     checkCallOptions('update', options)
     if (this.#isClosed()) throw closedError()
-    const parsed = this.#parse(metadata)
-    if (this.#state === 'initializing') await this.#initializing?.catch(() => {})
-    if (this.#isClosed()) throw closedError()
-    if (this.#state !== 'ready') throw notInitialized()
-    await this.#change('update', parsed, options)
+    await this.#change('update', this.#parse(metadata), options)
   }
 
   /** Opens, replaces or ends the sides that the options name, all of them or none. */
   async #change(what: 'init' | 'update', metadata: ParsedMetadata, options: InitOptions): Promise<void> {
-    const { sides = bothSides, subscription = 'background', signal: given } = options
+    const { sides = bothSides, subscription = what === 'init' ? 'wait' : 'background', signal: given } = options
     const [input, output] = [this.#closing.input.signal, this.#closing.output.signal]
     const closing = AbortSignal.any(sides.map((side) => (side === 'input' ? input : output)))
     const signal = given ? AbortSignal.any([given, closing]) : closing
@@ -139,12 +128,13 @@ export class Binding implements BindingComponent {
     }
     try {
       await this.#inTurn(async () => {
-        signal.throwIfAborted()
+        if (what === 'update' && this.#state !== 'ready') throw notInitialized()
         if (sides.includes('output')) await this.#output.replace(metadata.output, changeInput)
         else await changeInput()
-      })
-      // By a close between the end of opening and here.
-      closing.throwIfAborted()
+        // By a close between the end of opening and here.
+        closing.throwIfAborted()
+        this.#state = 'ready'
+      }, signal)
     } catch (error) {
       if (this.#isClosed()) throw closedError()
       const fix = `call ${what} again when ready`

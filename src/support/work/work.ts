@@ -5,13 +5,23 @@ export function inBackground(work: Promise<unknown>, failed: (error: unknown) =>
   work.catch(failed).catch(() => {})
 }
 
-/** Makes a function that runs pieces of work in the order of its calls. The caller gets the result or the error of its own. */
+/**
+ * Makes a function that runs pieces of work in the order of its calls. The caller gets the result or the error of its own. Where the
+ * signal aborts before its turn has come, the work is left out, and the caller gets the reason of the signal at once.
+ */
 export function createTurns() {
   let last: Promise<unknown> = Promise.resolve()
-  return function inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const result = last.then(work)
-    last = result.catch(() => {})
-    return result
+  return async function inTurn<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    signal?.throwIfAborted()
+    const { promise, resolve, reject } = Promise.withResolvers<T>()
+    const giveUp = () => reject(signal?.reason)
+    signal?.addEventListener('abort', giveUp, { once: true })
+    last = last.then(async () => {
+      signal?.removeEventListener('abort', giveUp)
+      if (signal?.aborted) giveUp()
+      else await work().then(resolve, reject)
+    })
+    return promise
   }
 }
 

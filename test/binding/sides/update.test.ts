@@ -395,6 +395,23 @@ it('hears its signal while it waits for a port, and the former side runs again',
   await world.roundTrip()
 })
 
+it('hears its signal while it waits for an update before it, which goes on', async () => {
+  const world = await openWorld()
+  await world.init()
+  const aborting = new AbortController()
+  const handshakePort = String(await listen(createServer(), '::'))
+  const ended: string[] = []
+  const before = refusal(world.update({ handshakePort })).finally(() => ended.push('the update before'))
+  const waiting = refusal(world.update({ maxConcurrency: '7' }, { signal: aborting.signal }))
+  await eventually(() => expect(world.binding.address()).toBeUndefined())
+  aborting.abort()
+  expect(await waiting).toMatchObject({ code: 'ABORTED' })
+  expect(await refusal(world.update({}, { signal: aborting.signal }))).toMatchObject({ code: 'ABORTED' })
+  expect(ended).toEqual([])
+  expect(await before).toMatchObject({ code: 'PORT_UNAVAILABLE' })
+  await world.roundTrip()
+})
+
 it('opens the former input side again where an update is ended by close of the output side', async () => {
   const world = await openWorld()
   await world.init()
