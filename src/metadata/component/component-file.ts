@@ -59,12 +59,12 @@ export function readComponentFile(text: string, file: string) {
   const show = (place: YamlPlace): FilePlace => ({ file, ...place })
   const drafts: ComponentDraft[] = []
   const issues: MetadataIssue[] = fault ? [{ rule: fault.rule, at: show(fault.place) }] : []
-  const leftOut: { issue: MetadataIssue; isMistake: boolean }[] = []
+  const mistakes: MetadataIssue[] = []
+  const leftOut: MetadataIssue[] = []
   const found = documents.filter(({ value }) => value !== null && value !== undefined)
   // A writer may be stopped while the file is still empty: an empty file removes no component.
   if (found.length === 0 && !fault) {
-    const rule = 'holds no component: it is empty, or has comments only'
-    leftOut.push({ isMistake: true, issue: { rule, at: wholeFile(file) } })
+    mistakes.push({ rule: 'holds no component: it is empty, or has comments only', at: wholeFile(file) })
   }
   for (const document of found) {
     const { value } = document
@@ -74,33 +74,32 @@ export function readComponentFile(text: string, file: string) {
     } else if (typeof value.kind !== 'string') {
       issues.push({ field: 'kind', rule: 'must be a string', fix: 'write kind: Component', at: at(['kind']) })
     } else if (value.kind.trim().toLowerCase() !== 'component') {
-      leftOut.push(otherKind(value.kind, at(['kind'])))
+      const isMeant = nearestName(value.kind, ['Component']) !== undefined || isCutOff(value.kind, 'Component')
+      const rule = `kind ${quote(value.kind)} is ${isMeant ? 'unknown; did you mean Component?' : 'left out'}`
+      const list = isMeant ? mistakes : leftOut
+      list.push({ rule, at: at(['kind']) })
     } else drafts.push(readDraft(value, document, show))
   }
   return {
     drafts,
     /** Faults outside of components; those of a component are in its draft. */
     issues,
-    /** Each document of another kind, and a file without any document; a mistake where a component was probably meant. */
+    /** Each document whose kind is nearly `Component`, and a file without any document. */
+    mistakes,
+    /** Each document of another kind. */
     leftOut,
     /** The line of a place in this file with a caret under it, secret values masked and comments left out. */
     excerpt: (at: YamlPlace, maxWidth: number) => drawExcerpt(text, at, { documents, maxWidth, words, isShown }),
   }
 }
 
-/** Without an application's id every component counts. */
-export const isForApp = ({ scopes }: Pick<ComponentDraft, 'scopes'>, appId: string | undefined): boolean =>
-  appId === undefined || scopes.length === 0 || scopes.includes(appId)
-
-function otherKind(kind: string, at: FilePlace) {
-  const meant = nearestName(kind, ['Component']) ?? (isCutOff(kind, 'Component') ? 'Component' : undefined)
-  const rule = `kind ${quote(kind)} is ${meant === undefined ? 'left out' : `unknown; did you mean ${meant}?`}`
-  return { isMistake: meant !== undefined, issue: { rule, at } }
-}
-
 /** Is this the beginning of a word: does the file end within it? */
 export const isCutOff = (text: string, word: string): boolean =>
   word.toLowerCase().startsWith(text.trim().toLowerCase())
+
+/** Without an application's id every component counts. */
+export const isForApp = ({ scopes }: Pick<ComponentDraft, 'scopes'>, appId: string | undefined): boolean =>
+  appId === undefined || scopes.length === 0 || scopes.includes(appId)
 
 function readDraft(value: UnknownRecord, document: LocatedDocument, show: (place: YamlPlace) => FilePlace) {
   const at = (path: YamlPath) => show(document.placeOf(path))

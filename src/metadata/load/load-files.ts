@@ -161,8 +161,8 @@ function takeComponents(file: string, read: ComponentFile, options: LoadOptions 
   const { types, appId } = options
   const taken: TakenComponent[] = []
   const issues = [...read.issues]
-  const mistakes = read.leftOut.flatMap(({ issue, isMistake }) => (isMistake ? issue : []))
-  const notes = read.leftOut.flatMap(({ issue, isMistake }) => (isMistake ? [] : describeIssue(issue)))
+  const mistakes = [...read.mistakes]
+  const notes = read.leftOut.map(describeIssue)
   const unclaimed: string[] = []
   for (const draft of read.drafts) {
     const { name, type, scopes, places } = draft

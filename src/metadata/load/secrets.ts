@@ -61,7 +61,7 @@ export function createSecretSources(files: ComponentFiles, drafts: readonly Comp
   const local = new Map<string, Secrets | undefined>()
   for (const [name, store] of findStores(files, options, issues)) {
     const faults: MetadataIssue[] = []
-    const secrets = readSecretStore(store, options, { issues: faults, notes })
+    const secrets = readSecretStore(store, options, faults)
     if (store.ignoreErrors) notes.push(...faults.map(describeIssue))
     else issues.push(...faults)
     // A reference to a store that may be missing is a fault of its own.
