@@ -26,12 +26,15 @@ export interface SecretsByStore {
 const keyOfReference = ({ store, name, key }: SecretReference): string => JSON.stringify([store, name, key])
 
 /** What the caller gave, sorted out. */
-export type GivenSecrets =
-  | { readonly kind: 'byName'; readonly secrets: Secrets }
-  | { readonly kind: 'byStore'; readonly stores: SecretsByStore['stores'] }
-  | { readonly kind: 'function'; readonly ask: (reference: SecretReference) => string | undefined }
-  /** They could not be read. */
-  | { readonly kind: 'unreadable'; readonly issue: MetadataIssue }
+export interface GivenSecrets {
+  readonly kind: 'byName' | 'byStore' | 'function' | 'unreadable'
+  /** The text of a secret; `undefined` where the caller has none. */
+  readonly ask: (reference: SecretReference) => string | undefined
+  /** The secret stores of `byStore`. */
+  readonly stores?: readonly string[]
+  /** Why they are `unreadable`. */
+  readonly issue?: MetadataIssue
+}
 
 /** What the caller has to do, in his own words. */
 export interface CallerWords {
@@ -57,7 +60,7 @@ export function createSecretSources(files: ComponentFiles, drafts: readonly Comp
   const { given, words } = options
   const issues: MetadataIssue[] = []
   const notes: string[] = []
-  if (given.kind === 'unreadable') issues.push(given.issue)
+  if (given.issue) issues.push(given.issue)
   const local = new Map<string, Secrets | undefined>()
   for (const [name, store] of findStores(files, options, issues)) {
     const faults: MetadataIssue[] = []
@@ -67,15 +70,16 @@ export function createSecretSources(files: ComponentFiles, drafts: readonly Comp
     // A reference to a store that may be missing is a fault of its own.
     local.set(name, secrets ?? (store.ignoreErrors ? {} : undefined))
   }
-  const names = [...new Set([...local.keys(), ...(given.kind === 'byStore' ? Object.keys(given.stores) : [])])]
-  const contested = given.kind === 'byName' ? storesNamed(drafts, given.secrets) : []
-  const isByStore = given.kind === 'byStore' || (given.kind === 'byName' && storesNamed(drafts).length > 1)
+  const names = [...new Set([...local.keys(), ...(given.stores ?? [])])]
+  const references = given.kind === 'byName' ? referencesOf(drafts) : []
+  // With two stores a record of secrets by name is ambiguous: it does not say which store a secret is from.
+  const contested = storesNamed(references.filter((one) => given.ask(one) !== undefined))
+  const isByStore = given.kind === 'byStore' || storesNamed(references).length > 1
 
   function secretOf(reference: SecretReference): string | undefined {
     const { store } = reference
     if (given.kind === 'unreadable') return undefined
-    const secrets = given.kind === 'byStore' ? ownOf(given.stores, store) : given.kind === 'byName' ? given.secrets : {}
-    const own = given.kind === 'function' ? given.ask(reference) : findSecret(secrets, reference)
+    const own = given.ask(reference)
     if (own !== undefined && store !== undefined && contested.length > 1) throw notByStore(reference, contested)
     if (own !== undefined) return own
     const isLocal = store !== undefined && local.has(store)
@@ -100,14 +104,10 @@ export function referencesOf(drafts: readonly ComponentDraft[]): readonly Secret
   return [...new Map(all.map((one) => [keyOfReference(one), one])).values()]
 }
 
-/**
- * The secret stores that references name; with `secrets` only the stores whose references find a value there. With two stores a record of
- * secrets by name is ambiguous: it does not say which store a secret is from.
- */
-function storesNamed(drafts: readonly ComponentDraft[], secrets?: Secrets): readonly string[] {
-  const leading = referencesOf(drafts).filter((one) => !secrets || findSecret(secrets, one) !== undefined)
-  return [...new Set(leading.flatMap(({ store }) => store ?? []))]
-}
+/** The secret stores that references name, each once. */
+const storesNamed = (references: readonly SecretReference[]): readonly string[] => [
+  ...new Set(references.flatMap(({ store }) => store ?? [])),
+]
 
 function notByStore(reference: SecretReference, stores: readonly string[]): BrokenRule {
   const named = stores.map(quote).join(' and ')
@@ -162,7 +162,8 @@ export function sortRecord(given: Secrets | SecretsByStore): GivenSecrets {
   const secrets: Secrets = { ...given }
   const { stores } = secrets
   const isByStore = Object.keys(given).length === 1 && isRecord(stores) && isRecordOfRecords(stores)
-  return isByStore ? { kind: 'byStore', stores } : { kind: 'byName', secrets }
+  if (!isByStore) return { kind: 'byName', ask: (one) => findSecret(secrets, one) }
+  return { kind: 'byStore', stores: Object.keys(stores), ask: (one) => findSecret(ownOf(stores, one.store), one) }
 }
 
 const isRecordOfRecords = (value: Secrets): value is SecretsByStore['stores'] => Object.values(value).every(isRecord)

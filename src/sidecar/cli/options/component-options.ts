@@ -71,7 +71,8 @@ function givenBy(file: string | undefined, text: string | Error | undefined): Gi
   try {
     return sortRecord(parseSecrets(file, text))
   } catch (error) {
-    return { kind: 'unreadable', issue: { kind: 'secretStore', rule: `--secrets: ${messageOf(error)}` } }
+    const issue = { kind: 'secretStore', rule: `--secrets: ${messageOf(error)}` } as const
+    return { kind: 'unreadable', issue, ask: () => undefined }
   }
 }
 
