@@ -1,8 +1,7 @@
 /** What is hidden in a text from outside before it is shown: our secrets in the spellings that programs write, queries of URLs, tokens. */
 import { oneLine } from '../support/text/text.ts'
 import { keepNewest } from '../support/work/work.ts'
-
-const hidden = '(redacted)'
+import { redacted } from './secret.ts'
 
 /** UTF-16 units of a text that are shown. */
 const maxLength = 1_000
@@ -18,9 +17,9 @@ export function hideSecrets(text: string, secrets: readonly string[]): string {
   // The longest first: a secret may begin with another one.
   for (const secret of [...secrets].sort((one, other) => other.length - one.length)) {
     if (secret.length < minWithinWords) shown = hideAlone(shown, secret)
-    for (const spelling of spellingsOf(secret)) shown = shown.replaceAll(spelling, hidden)
+    for (const spelling of spellingsOf(secret)) shown = shown.replaceAll(spelling, redacted)
   }
-  return shown.replace(token, hidden).replace(query, hidden).replace(url, hidePartsOfUrl)
+  return shown.replace(token, redacted).replace(query, redacted).replace(url, hidePartsOfUrl)
 }
 
 /** Makes a text from outside fit to be shown: {@link hideSecrets}, turns line breaks into spaces, and cuts the text at 1,000 characters. */
@@ -63,7 +62,7 @@ const url = /https?:\/\/[^\s"'<>]*/gi
 
 /** User, password and fragment: the query is hidden before. */
 const hidePartsOfUrl = (address: string) =>
-  address.replace(/(?<=^https?:\/\/)[^/?#]+(?=@)/i, hidden).replace(/#.+/, `#${hidden}`)
+  address.replace(/(?<=^https?:\/\/)[^/?#]+(?=@)/i, redacted).replace(/#.+/, `#${redacted}`)
 
 /** A shorter secret is hidden only where it stands alone: within words it would blot out ordinary ones. */
 const minWithinWords = 4
@@ -71,7 +70,7 @@ const minWithinWords = 4
 function hideAlone(text: string, secret: string): string {
   if (secret === '') return text
   const literal = secret.replace(/[^\w\s]/g, '\\$&')
-  return text.replace(new RegExp(`(?<![a-z\\d])${literal}(?![a-z\\d])`, 'g'), hidden)
+  return text.replace(new RegExp(`(?<![a-z\\d])${literal}(?![a-z\\d])`, 'g'), redacted)
 }
 
 /** Spellings are computed once for each secret. A process with 50 components has fewer. */
