@@ -153,7 +153,7 @@ function findStores(files: ComponentFiles, { appId }: SecretOptions, issues: Met
 /** @param kind the word for what has the name */
 export const doubledName = (kind: string, name: string, owner: FilePlace, at: FilePlace): MetadataIssue => ({
   kind: 'doubledName',
-  rule: `${kind} ${JSON.stringify(name)} is defined at ${placeInWords(owner)} too, which is used`,
+  rule: `${kind} ${quote(name)} is defined at ${placeInWords(owner)} too, which is used`,
   at,
 })
 
@@ -201,7 +201,7 @@ function missingSecret(reference: NamedSecret, advice: string) {
 }
 
 function quoteReference({ name, key }: NamedSecret): string {
-  return JSON.stringify((key === name ? name : `${name} with key ${key}`).slice(0, 200))
+  return quote(key === name ? name : `${name} with key ${key}`)
 }
 
 /** The JSON that holds the secret of a reference. */

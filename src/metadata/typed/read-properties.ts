@@ -4,7 +4,7 @@ import { type FilePlace, readPlace } from '../../core/component.ts'
 import type { MetadataIssue } from '../../core/errors.ts'
 import { Secret } from '../../core/secret.ts'
 import { isRecord, type UnknownRecord } from '../../support/text/json-text.ts'
-import { nearestName } from '../../support/text/nearest-name.ts'
+import { didYouMean } from '../../support/text/nearest-name.ts'
 import { quote } from '../../support/text/text.ts'
 import { everyFieldName, findField, showValue, type Values, valuesSchema } from '../fields/find-field.ts'
 
@@ -136,8 +136,7 @@ function faultOf(raw: unknown, { secret }: Field): Pick<MetadataIssue, 'rule' | 
 }
 
 function unknownName({ name, at }: PropertyEntry): MetadataIssue {
-  const nearest = nearestName(name, everyFieldName)
-  const fix = nearest === undefined ? 'it is ignored' : `did you mean ${nearest}?`
+  const fix = didYouMean(name, everyFieldName) ?? 'it is ignored'
   return { field: quote(name), rule: 'is not a field of this component', fix, ...located(at) }
 }
 
