@@ -4,16 +4,14 @@ import { type FilePlace, wholeFile } from '../../core/component.ts'
 import type { MetadataIssue } from '../../core/errors.ts'
 import {
   type LocatedDocument,
-  type LocatedScalar,
   readLocatedYaml,
   type YamlPath,
   type YamlPlace,
 } from '../../support/files/located-yaml.ts'
-import { drawExcerpt } from '../../support/files/source-excerpt.ts'
+import { drawExcerpt, type ExcerptOptions } from '../../support/files/source-excerpt.ts'
 import { isRecord, type UnknownRecord } from '../../support/text/json-text.ts'
 import { nearestName } from '../../support/text/nearest-name.ts'
 import { quote } from '../../support/text/text.ts'
-import { everyFieldName, isPrintable } from '../fields/find-field.ts'
 import { maxEntries } from '../typed/read-properties.ts'
 import { type Fault, readEnvelope } from './component-definition.ts'
 
@@ -88,8 +86,9 @@ export function readComponentFile(text: string, file: string) {
     mistakes,
     /** Each document of another kind. */
     leftOut,
-    /** The line of a place in this file with a caret under it, secret values masked and comments left out. */
-    excerpt: (at: YamlPlace, maxWidth: number) => drawExcerpt(text, at, { documents, maxWidth, words, isShown }),
+    /** The line of a place in this file with a caret under it. A function, as no object of ours may show the text, which may hold secrets. */
+    excerpt: (at: YamlPlace, options: Omit<ExcerptOptions, 'documents'>) =>
+      drawExcerpt(text, at, { documents, ...options }),
   }
 }
 
@@ -146,7 +145,7 @@ function readSecretStore(auth: unknown, fault: Fault): string | undefined {
 }
 
 /** A key of letters alone. Any other may hold a value. */
-const isWord = (key: string) => /^[a-z]{1,40}$/i.test(key)
+export const isWord = (key: string) => /^[a-z]{1,40}$/i.test(key)
 
 const sourceKeys = ['value', 'secretKeyRef', 'envRef'] as const
 
@@ -206,28 +205,4 @@ function readSource(entry: UnknownRecord, store?: string): EntrySource | Pick<Me
   if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean')
     return { kind: 'value', value }
   return { rule: 'must be a string, not a list or a mapping' }
-}
-
-/** What an excerpt shows of a text with a syntax error: words of the envelope and names of fields, which are not secret. */
-const words: ReadonlySet<string> = new Set([
-  ...['apiVersion', 'kind', 'Component', 'metadata', 'namespace', 'spec', 'type', 'version', 'scopes'],
-  ...['name', 'value', 'secretKeyRef', 'key', 'envRef', 'auth', 'secretStore', 'v1', 'dapr.io/v1alpha1'],
-  ...everyFieldName,
-])
-
-/** Scalars that name something: those of an envelope, and of an entry all but its value. */
-const shownPaths: readonly RegExp[] = [
-  /^(apiVersion|kind|metadata\.(name|namespace)|spec\.(type|version)|auth\.secretStore|scopes\.\d+)$/,
-  /^spec\.metadata\.\d+\.(name|envRef|secretKeyRef\.(name|key))$/,
-]
-
-/** What an excerpt shows of a document: only what is known to be no secret. */
-function isShown({ path, isKey, text }: LocatedScalar, { value: document }: LocatedDocument): boolean {
-  if (isKey) return isWord(text)
-  if (shownPaths.some((pattern) => pattern.test(path.join('.')))) return true
-  const [spec, metadata, index, key] = path
-  if (path.length !== 4 || spec !== 'spec' || metadata !== 'metadata' || key !== 'value') return false
-  const entries = isRecord(document) && isRecord(document.spec) ? document.spec.metadata : undefined
-  const entry: unknown = Array.isArray(entries) ? entries[Number(index)] : undefined
-  return isRecord(entry) && typeof entry.name === 'string' && isPrintable(entry.name, text)
 }

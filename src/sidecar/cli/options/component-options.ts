@@ -58,7 +58,7 @@ export async function readSources({ components, secrets }: ComponentPaths): Prom
 export function loadSources(
   { paths, secrets: text }: ComponentSources,
   { appId, secrets }: ComponentPaths,
-  options: Pick<LoadOptions, 'excerptWidth' | 'provisioning'>,
+  options: Pick<LoadOptions, 'provisioning'> = {},
 ): Loaded {
   const { env } = process
   const given = givenBy(secrets, text)
