@@ -24,9 +24,9 @@ import { isSecretStore } from './secret-stores.ts'
 import { createSecretSources, doubledName, type SecretOptions } from './secrets.ts'
 
 export interface Loaded {
-  /** Those without a fault, by name. */
+  /** The components without a fault, by name. */
   readonly components: ReadonlyMap<string, LoadedComponent>
-  /** Those with a fault that say `ignoreErrors`, by name: their faults in words, a line each. */
+  /** The components with a fault that say `ignoreErrors`, by name: their faults in words, a line each. */
   readonly leftOut: ReadonlyMap<string, string>
   /** What each file holds, valid or not; or why it can't be read. */
   readonly files: ReadonlyMap<string, LoadedFile | Error>
@@ -49,7 +49,7 @@ export interface LoadedFile extends Pick<ComponentFile, 'excerpt'> {
   readonly mistakes: readonly MetadataIssue[]
   /** A text for everything else that is left out. */
   readonly notes: readonly string[]
-  /** Those of the notes that are about components with `scopes`, where the application has no id. */
+  /** The notes about components with `scopes`, where the application has no id. */
   readonly unclaimed: readonly string[]
 }
 

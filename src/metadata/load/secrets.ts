@@ -50,7 +50,7 @@ export interface SecretOptions {
   readonly env: Environment
   /** Fills in placeholders of a value, or throws BrokenRule. */
   readonly fill: (text: string) => string
-  /** Those that the caller gives; they go before those of secret stores. */
+  /** The secrets that the caller gives; they go before those of secret stores. */
   readonly given: GivenSecrets
   readonly words: CallerWords
 }
