@@ -59,7 +59,7 @@ const unitsInMs = new Map(Object.entries({ h: 3_600_000, m: 60_000, s: 1000, ms:
 interface DurationLimits {
   readonly atLeast: string
   readonly atMost: string
-  /** The unit of which it has to be a whole number. @default none */
+  /** The unit of which the duration has to be a whole number. @default none */
   readonly wholes?: 'seconds' | 'minutes'
 }
 
