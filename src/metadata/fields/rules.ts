@@ -54,7 +54,7 @@ function jsonItems(text: string): readonly string[] {
   return items.data
 }
 
-const unitsInMs = new Map(Object.entries({ h: 3_600_000, m: 60_000, s: 1000, ms: 1 }))
+const unitsInMs: Readonly<Record<string, number>> = { h: 3_600_000, m: 60_000, s: 1000, ms: 1 }
 
 interface DurationLimits {
   readonly atLeast: string
@@ -79,12 +79,9 @@ export function parseDuration(text: string, { atLeast, atMost, wholes }: Duratio
 
 /** `NaN` for a text of another form. */
 function inMilliseconds(text: string): number {
-  if (!/^(\d{1,9}(\.\d{1,9})?(h|ms|m|s))+$/.test(text)) return Number.NaN
-  let sum = 0
-  for (const [, amount, unit] of text.matchAll(/(\d{1,9}(?:\.\d{1,9})?)(h|ms|m|s)/g)) {
-    sum += Number(amount) * (unitsInMs.get(unit ?? '') ?? Number.NaN)
-  }
-  return Math.round(sum)
+  const parts = [...text.matchAll(/(\d{1,9}(?:\.\d{1,9})?)(h|ms|m|s)/g)]
+  if (text === '' || parts.map(([part]) => part).join('') !== text) return Number.NaN
+  return Math.round(parts.reduce((sum, [, amount, unit = '']) => sum + Number(amount) * (unitsInMs[unit] ?? 0), 0))
 }
 
 /** The kind of a field that takes a whole number: its format in words, and its rule. */

@@ -90,7 +90,8 @@ export function createSecretSources(files: ComponentFiles, drafts: readonly Comp
     if (given.kind === 'function' && !isLocal) throw unanswered(reference)
     const shape = shapeOf(reference)
     const advice = words.secret(isByStore && store !== undefined ? byStoreShape(store, shape) : shape)
-    throw missingSecret(reference, troubleWith(store, names, given) + advice)
+    const fix = `${troubleWith(store, names, given)}${advice}; or correct the reference`
+    throw unresolved(reference, 'which the secrets do not hold as text', fix)
   }
 
   return { issues, notes, secretOf }
@@ -111,17 +112,15 @@ const storesNamed = (references: readonly SecretReference[]): readonly string[] 
 
 function notByStore(reference: SecretReference, stores: readonly string[]): BrokenRule {
   const named = stores.map(quote).join(' and ')
-  const rule = `is a secretKeyRef to ${quoteReference(reference)}, which is given once though components name ${named}`
   const fix = `give the secrets by store, such as ${byStoreShape(stores[0] ?? '', shapeOf(reference))}`
-  return new BrokenRule(rule, fix, 'unresolvedReference')
+  return unresolved(reference, `which is given once though components name ${named}`, fix)
 }
 
 /** The error where the function `secrets` gave nothing. Only the name of the store is known, not what the function asks. */
 function unanswered(reference: SecretReference): BrokenRule {
   const store = reference.store === undefined ? undefined : `the secret store ${quote(reference.store)}`
-  const rule = `is a secretKeyRef to ${quoteReference(reference)}, for which the function secrets gave nothing`
   const fix = store ? `put it into ${store}, which that function was asked for` : 'the component names no secret store'
-  return new BrokenRule(rule, `${fix}; or correct the reference`, 'unresolvedReference')
+  return unresolved(reference, 'for which the function secrets gave nothing', `${fix}; or correct the reference`)
 }
 
 const byStoreShape = (store: string, shape: string) => `{ "stores": { ${JSON.stringify(store)}: ${shape} } }`
@@ -194,14 +193,9 @@ export function findSecret(secrets: Secrets, { name, key }: NamedSecret): string
   return text instanceof Secret ? text.reveal() : text
 }
 
-/** The error of a reference to a secret that is nowhere. @param advice says where it belongs */
-function missingSecret(reference: NamedSecret, advice: string) {
-  const rule = `is a secretKeyRef to ${quoteReference(reference)}, which the secrets do not hold as text`
-  return new BrokenRule(rule, `${advice}; or correct the reference`, 'unresolvedReference')
-}
-
-function quoteReference({ name, key }: NamedSecret): string {
-  return quote(key === name ? name : `${name} with key ${key}`)
+function unresolved({ name, key }: NamedSecret, why: string, fix: string): BrokenRule {
+  const reference = quote(key === name ? name : `${name} with key ${key}`)
+  return new BrokenRule(`is a secretKeyRef to ${reference}, ${why}`, fix, 'unresolvedReference')
 }
 
 /** The JSON that holds the secret of a reference. */
