@@ -14,15 +14,15 @@ export interface Component {
   readonly version: string
   /** Values by name, each as text or as a `Secret`. */
   readonly properties: ComponentProperties
-  /** The secret store that it names (`auth.secretStore`). Absent: none. */
+  /** The secret store that the component names (`auth.secretStore`). Absent: none. */
   readonly secretStore?: string
-  /** The ids of the applications that it is for. Absent: every one. */
+  /** The ids of the applications that the component is for. Absent: every application. */
   readonly scopes?: readonly string[]
-  /** `spec.ignoreErrors`: where it fails, the process is to go on without it. @default false */
+  /** `spec.ignoreErrors`: where the component fails, the process is to go on without it. @default false */
   readonly ignoreErrors: boolean
   /** `input`, `output` or both, in this order. Of another vendor's type: what its field `direction` says, else both. */
   readonly sides: readonly Side[]
-  /** The `handshakePort` that `init` will bind; 0 takes a free one. Absent: it has no listener. */
+  /** The `handshakePort` that `init` will bind; 0 takes a free port. Absent: the component has no listener. */
   readonly port?: number
   /** The places of its values in the file, which `init` names in its errors. */
   readonly places: ComponentPlaces

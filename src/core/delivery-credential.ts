@@ -40,7 +40,7 @@ export function deriveDeliveryCredentials(from: CredentialSources): readonly Del
   })
 }
 
-/** The newest of these: the one that is written into the event subscription; `undefined` where deliveries carry none. */
+/** The newest credential, which is written into the event subscription; `undefined` where deliveries carry none. */
 export const ownDeliveryCredential = (sources: CredentialSources): Secret | undefined =>
   deriveDeliveryCredentials(sources)[0]?.value
 

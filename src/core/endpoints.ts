@@ -34,7 +34,7 @@ export function topicUrl(endpoint: string, { topics }: Endpoints): string {
   return new URL(`/topics/${name}${url.pathname === '/' ? '/api/events' : url.pathname}`, topics).href
 }
 
-/** The same for the base URL of a namespace. */
+/** As {@link topicUrl}, for the base URL of a namespace. */
 export function namespaceUrl(namespaceEndpoint: string, endpoints: Endpoints): string {
   return topicUrl(`${namespaceEndpoint}/topics/`, endpoints).slice(0, -'/topics/'.length)
 }

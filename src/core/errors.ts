@@ -58,11 +58,11 @@ interface AnswerDetails {
   readonly status?: number
   /** Azure's id of the request, such as Event Grid's `x-ms-request-id`, for a support request. */
   readonly requestId?: string
-  /** How often it was sent. */
+  /** How often the request was sent. */
   readonly attempts?: number
 }
 
-/** Those of Azure Resource Manager or Entra, and of the handshake that it asked for. */
+/** The facts of a refusal by Azure Resource Manager or Entra, and of the handshake that Resource Manager asked for. */
 export interface ProvisioningDetails extends AnswerDetails {
   /** Azure's own code for the failure. */
   readonly azureCode?: string

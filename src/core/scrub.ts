@@ -1,8 +1,7 @@
 /** What is hidden in a text from outside before it is shown: our secrets in the spellings that programs write, queries of URLs, tokens. */
 import { oneLine } from '../support/text/text.ts'
 import { keepNewest } from '../support/work/work.ts'
-
-const hidden = '(redacted)'
+import { redacted } from './secret.ts'
 
 /** UTF-16 units of a text that are shown. */
 const maxLength = 1_000
@@ -18,9 +17,9 @@ export function hideSecrets(text: string, secrets: readonly string[]): string {
   // The longest first: a secret may begin with another one.
   for (const secret of [...secrets].sort((one, other) => other.length - one.length)) {
     if (secret.length < minWithinWords) shown = hideAlone(shown, secret)
-    for (const spelling of spellingsOf(secret)) shown = shown.replaceAll(spelling, hidden)
+    for (const spelling of spellingsOf(secret)) shown = shown.replaceAll(spelling, redacted)
   }
-  return shown.replace(token, hidden).replace(query, hidden).replace(url, hideFragment)
+  return shown.replace(token, redacted).replace(query, redacted).replace(url, hidePartsOfUrl)
 }
 
 /** Makes a text from outside fit to be shown: {@link hideSecrets}, turns line breaks into spaces, and cuts the text at 1,000 characters. */
@@ -48,9 +47,12 @@ function decodings(value: string): string[] {
   })
 }
 
-/** `Authorization: Bearer ...`, `SharedAccessKey ...`, and tokens of Entra. Found by their form: we know our own secrets only. */
+/**
+ * What follows `Bearer` or `SharedAccessKey` in a header, in JSON or in a connection string, and tokens of Entra. Found by their form: we
+ * know our own secrets only.
+ */
 const token =
-  /(?<=\b(?:Bearer|SharedAccessKey|SharedAccessSignature)\s)[^\s"'<>,]{4,}|(?<![\w-])eyJ[\w-]{8,}\.[\w.-]+/gi
+  /(?<=\b(?:Bearer|SharedAccessKey|SharedAccessSignature)[\s=:"']{1,8})[^\s=:"'<>,;][^\s"'<>,;]{3,}|(?<![\w-])eyJ[\w-]{8,}\.[\w.-]+/gi
 
 /** The query of a URL or of a path, also where both are written as a value of another query. */
 const query = /(?<=[\w/.~-](?:\?|%3f))[^\s"'<>]+/gi
@@ -58,7 +60,9 @@ const query = /(?<=[\w/.~-](?:\?|%3f))[^\s"'<>]+/gi
 /** Whole URLs: a pattern for the fragment alone would take quadratic time on a text with many URLs. */
 const url = /https?:\/\/[^\s"'<>]*/gi
 
-const hideFragment = (address: string) => address.replace(/#.+/, `#${hidden}`)
+/** User, password and fragment: the query is hidden before. */
+const hidePartsOfUrl = (address: string) =>
+  address.replace(/(?<=^https?:\/\/)[^/?#]+(?=@)/i, redacted).replace(/#.+/, `#${redacted}`)
 
 /** A shorter secret is hidden only where it stands alone: within words it would blot out ordinary ones. */
 const minWithinWords = 4
@@ -66,7 +70,7 @@ const minWithinWords = 4
 function hideAlone(text: string, secret: string): string {
   if (secret === '') return text
   const literal = secret.replace(/[^\w\s]/g, '\\$&')
-  return text.replace(new RegExp(`(?<![a-z\\d])${literal}(?![a-z\\d])`, 'g'), hidden)
+  return text.replace(new RegExp(`(?<![a-z\\d])${literal}(?![a-z\\d])`, 'g'), redacted)
 }
 
 /** Spellings are computed once for each secret. A process with 50 components has fewer. */

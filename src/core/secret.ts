@@ -1,7 +1,8 @@
 /** A text that prints as `(redacted)` in logs, JSON and inspect. */
 import { inspect } from 'node:util'
 
-const redacted = '(redacted)'
+/** What is printed in place of a secret. */
+export const redacted = '(redacted)'
 
 /** Known to every copy of this package in the process. */
 const secretMark: unique symbol = Symbol.for('eventgrid-binding.Secret')

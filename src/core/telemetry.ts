@@ -53,7 +53,8 @@ export const messagingSystem = 'eventgrid'
 /** Longest value of an attribute that comes from outside, in UTF-16 code units. */
 const maxValueLength = 255
 
-export const bounded = (value: string): string => cut(value, maxValueLength)
+/** A text from outside as a value. Always well-formed: a collector refuses the whole export for one text that is not UTF-8. */
+export const bounded = (value: string): string => cut(value, maxValueLength).toWellFormed()
 
 /** A URI from outside as a value: without user, query and fragment, which may hold a secret. */
 export function boundedUri(uri: string): string {

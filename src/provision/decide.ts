@@ -1,5 +1,6 @@
 /** What is to be done with an event subscription, from what stands and what is wanted: the decision, the fields that differ, the place. */
 import { isDeepStrictEqual } from 'node:util'
+import { redacted } from '../core/secret.ts'
 import { showUrl } from '../metadata/fields/addresses.ts'
 import { resetToDefault, type Setting } from '../metadata/fields/field.ts'
 import { type NamespaceTopicId, resourceType, type Scope } from '../metadata/fields/scope.ts'
@@ -116,7 +117,7 @@ function changesBetween(before: UnknownRecord, after: UnknownRecord, path: reado
     const isLeaf =
       path.at(-1) === 'deliveryAttributeMappings' || !(isRecord(was ?? becomes) && isRecord(becomes ?? was))
     if (!isLeaf) return changesBetween(isRecord(was) ? was : {}, isRecord(becomes) ? becomes : {}, at)
-    const shown = (value: unknown) => (isSecret(was) || isSecret(becomes) ? '(redacted)' : showPlain(name, value))
+    const shown = (value: unknown) => (isSecret(was) || isSecret(becomes) ? redacted : showPlain(name, value))
     return {
       field: at.join('.'),
       ...(was !== undefined && { before: shown(was) }),

@@ -136,6 +136,16 @@ describe('without knowing them, hides', () => {
     { text: 'location: /login?rd=%2Fapi%3Fcode%3Dx', shown: 'location: /login?(redacted)' },
     { text: 'rd=%2Fapi%2Fevents%3Fcode%3Dx', shown: 'rd=%2Fapi%2Fevents%3F(redacted)' },
     { text: 'authorization: Bearer abcdef', shown: 'authorization: Bearer (redacted)' },
+    { text: 'authorization: Bearer  \tabcdef', shown: 'authorization: Bearer  \t(redacted)' },
+    { text: '{"bearer":"abcdef"}', shown: '{"bearer":"(redacted)"}' },
+    {
+      text: 'SharedAccessKeyName=Root;SharedAccessKey=abcd=;a',
+      shown: 'SharedAccessKeyName=Root;SharedAccessKey=(redacted);a',
+    },
+    {
+      text: 'see http://user:pass@word@proxy.example:8080/@x now',
+      shown: 'see http://(redacted)@proxy.example:8080/@x now',
+    },
     { text: 'Authorization: SharedAccessKey abc=', shown: 'Authorization: SharedAccessKey (redacted)' },
     { text: 'the token eyJhbGciOiJub25lIn0.eyJzdWIi.c2ln', shown: 'the token (redacted)' },
   ])('$text', ({ text, shown }) => {

@@ -1,5 +1,6 @@
 import { SpanStatusCode, trace } from '@opentelemetry/api'
 import { expect, it } from 'vitest'
+import { bounded } from '../../src/core/telemetry.ts'
 import { openWorld } from '../support/open-world.ts'
 import { refusal } from '../support/refusal.ts'
 import { idsOf, startTelemetry } from '../support/telemetry.ts'
@@ -54,4 +55,10 @@ it('ends the span of an upsert that fails with the code of the error', async () 
   const span = telemetry.span('upsert event subscription')
   expect(span.status).toEqual({ code: SpanStatusCode.ERROR })
   expect(span.attributes['error.type']).toBe('PERMISSION_DENIED')
+})
+
+// A collector refuses the whole export for one attribute that is not UTF-8.
+it('gives attributes that can be written as UTF-8, whatever an event holds', () => {
+  expect(bounded('order \ud83d')).toBe('order \ufffd')
+  expect(bounded(`${'x'.repeat(254)}😀😀`)).toBe(`${'x'.repeat(254)}…`)
 })

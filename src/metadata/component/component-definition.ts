@@ -136,11 +136,11 @@ function readParts(component: UnknownRecord, issues: MetadataIssue[]): Component
   }
   const usable = isRecord(properties) || Array.isArray(properties)
   if (!usable) issues.push({ field: 'properties', rule: 'must be a record or a list of { name, value }' })
-  return { name: typeof name === 'string' ? name : undefined, properties: usable ? located(properties, places) : {} }
+  return { name: typeof name === 'string' ? name : undefined, properties: usable ? withPlaces(properties, places) : {} }
 }
 
 /** A record of properties as a list with their places, where a component of `parseComponents` has them. */
-function located(properties: MetadataProperties, { properties: places }: UnknownRecord): MetadataProperties {
+function withPlaces(properties: MetadataProperties, { properties: places }: UnknownRecord): MetadataProperties {
   if (!isRecord(places) || Array.isArray(properties)) return properties
   return Object.entries(properties).map(([name, value]) => ({ name, value, at: placeIn(places, name) }))
 }
@@ -164,5 +164,5 @@ export function checkVersion(field: string, version: unknown, issues: MetadataIs
 /** Names and types are not secret. Of a value other than text only the kind is shown. */
 const shown = (value: unknown) => {
   if (value === undefined) return {}
-  return { value: typeof value === 'string' ? quote(value) : `a ${value === null ? 'null' : typeof value}` }
+  return { value: typeof value === 'string' ? quote(value) : kindOf(value) }
 }

@@ -4,16 +4,14 @@ import { type FilePlace, wholeFile } from '../../core/component.ts'
 import type { MetadataIssue } from '../../core/errors.ts'
 import {
   type LocatedDocument,
-  type LocatedScalar,
   readLocatedYaml,
   type YamlPath,
   type YamlPlace,
 } from '../../support/files/located-yaml.ts'
-import { drawExcerpt } from '../../support/files/source-excerpt.ts'
+import { drawExcerpt, type ExcerptOptions } from '../../support/files/source-excerpt.ts'
 import { isRecord, type UnknownRecord } from '../../support/text/json-text.ts'
 import { nearestName } from '../../support/text/nearest-name.ts'
 import { quote } from '../../support/text/text.ts'
-import { everyFieldName, isPrintable } from '../fields/find-field.ts'
 import { maxEntries } from '../typed/read-properties.ts'
 import { type Fault, readEnvelope } from './component-definition.ts'
 
@@ -59,12 +57,12 @@ export function readComponentFile(text: string, file: string) {
   const show = (place: YamlPlace): FilePlace => ({ file, ...place })
   const drafts: ComponentDraft[] = []
   const issues: MetadataIssue[] = fault ? [{ rule: fault.rule, at: show(fault.place) }] : []
-  const leftOut: { issue: MetadataIssue; isMistake: boolean }[] = []
+  const mistakes: MetadataIssue[] = []
+  const leftOut: MetadataIssue[] = []
   const found = documents.filter(({ value }) => value !== null && value !== undefined)
   // A writer may be stopped while the file is still empty: an empty file removes no component.
   if (found.length === 0 && !fault) {
-    const rule = 'holds no component: it is empty, or has comments only'
-    leftOut.push({ isMistake: true, issue: { rule, at: wholeFile(file) } })
+    mistakes.push({ rule: 'holds no component: it is empty, or has comments only', at: wholeFile(file) })
   }
   for (const document of found) {
     const { value } = document
@@ -74,33 +72,33 @@ export function readComponentFile(text: string, file: string) {
     } else if (typeof value.kind !== 'string') {
       issues.push({ field: 'kind', rule: 'must be a string', fix: 'write kind: Component', at: at(['kind']) })
     } else if (value.kind.trim().toLowerCase() !== 'component') {
-      leftOut.push(otherKind(value.kind, at(['kind'])))
+      const isMeant = nearestName(value.kind, ['Component']) !== undefined || isCutOff(value.kind, 'Component')
+      const rule = `kind ${quote(value.kind)} is ${isMeant ? 'unknown; did you mean Component?' : 'left out'}`
+      const list = isMeant ? mistakes : leftOut
+      list.push({ rule, at: at(['kind']) })
     } else drafts.push(readDraft(value, document, show))
   }
   return {
     drafts,
     /** Faults outside of components; those of a component are in its draft. */
     issues,
-    /** Each document of another kind, and a file without any document; a mistake where a component was probably meant. */
+    /** Each document whose kind is nearly `Component`, and a file without any document. */
+    mistakes,
+    /** Each document of another kind. */
     leftOut,
-    /** The line of a place in this file with a caret under it, secret values masked and comments left out. */
-    excerpt: (at: YamlPlace, maxWidth: number) => drawExcerpt(text, at, { documents, maxWidth, words, isShown }),
+    /** The line of a place in this file with a caret under it. A function, as no object of ours may show the text, which may hold secrets. */
+    excerpt: (at: YamlPlace, options: Omit<ExcerptOptions, 'documents'>) =>
+      drawExcerpt(text, at, { documents, ...options }),
   }
-}
-
-/** Without an application's id every component counts. */
-export const isForApp = ({ scopes }: Pick<ComponentDraft, 'scopes'>, appId: string | undefined): boolean =>
-  appId === undefined || scopes.length === 0 || scopes.includes(appId)
-
-function otherKind(kind: string, at: FilePlace) {
-  const meant = nearestName(kind, ['Component']) ?? (isCutOff(kind, 'Component') ? 'Component' : undefined)
-  const rule = `kind ${quote(kind)} is ${meant === undefined ? 'left out' : `unknown; did you mean ${meant}?`}`
-  return { isMistake: meant !== undefined, issue: { rule, at } }
 }
 
 /** Is this the beginning of a word: does the file end within it? */
 export const isCutOff = (text: string, word: string): boolean =>
   word.toLowerCase().startsWith(text.trim().toLowerCase())
+
+/** Without an application's id every component counts. */
+export const isForApp = ({ scopes }: Pick<ComponentDraft, 'scopes'>, appId: string | undefined): boolean =>
+  appId === undefined || scopes.length === 0 || scopes.includes(appId)
 
 function readDraft(value: UnknownRecord, document: LocatedDocument, show: (place: YamlPlace) => FilePlace) {
   const at = (path: YamlPath) => show(document.placeOf(path))
@@ -147,7 +145,7 @@ function readSecretStore(auth: unknown, fault: Fault): string | undefined {
 }
 
 /** A key of letters alone. Any other may hold a value. */
-const isWord = (key: string) => /^[a-z]{1,40}$/i.test(key)
+export const isWord = (key: string) => /^[a-z]{1,40}$/i.test(key)
 
 const sourceKeys = ['value', 'secretKeyRef', 'envRef'] as const
 
@@ -207,28 +205,4 @@ function readSource(entry: UnknownRecord, store?: string): EntrySource | Pick<Me
   if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean')
     return { kind: 'value', value }
   return { rule: 'must be a string, not a list or a mapping' }
-}
-
-/** What an excerpt shows of a text with a syntax error: words of the envelope and names of fields, which are not secret. */
-const words: ReadonlySet<string> = new Set([
-  ...['apiVersion', 'kind', 'Component', 'metadata', 'namespace', 'spec', 'type', 'version', 'scopes'],
-  ...['name', 'value', 'secretKeyRef', 'key', 'envRef', 'auth', 'secretStore', 'v1', 'dapr.io/v1alpha1'],
-  ...everyFieldName,
-])
-
-/** Scalars that name something: those of an envelope, and of an entry all but its value. */
-const shownPaths: readonly RegExp[] = [
-  /^(apiVersion|kind|metadata\.(name|namespace)|spec\.(type|version)|auth\.secretStore|scopes\.\d+)$/,
-  /^spec\.metadata\.\d+\.(name|envRef|secretKeyRef\.(name|key))$/,
-]
-
-/** What an excerpt shows of a document: only what is known to be no secret. */
-function isShown({ path, isKey, text }: LocatedScalar, { value: document }: LocatedDocument): boolean {
-  if (isKey) return isWord(text)
-  if (shownPaths.some((pattern) => pattern.test(path.join('.')))) return true
-  const [spec, metadata, index, key] = path
-  if (path.length !== 4 || spec !== 'spec' || metadata !== 'metadata' || key !== 'value') return false
-  const entries = isRecord(document) && isRecord(document.spec) ? document.spec.metadata : undefined
-  const entry: unknown = Array.isArray(entries) ? entries[Number(index)] : undefined
-  return isRecord(entry) && typeof entry.name === 'string' && isPrintable(entry.name, text)
 }

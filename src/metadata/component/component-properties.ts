@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { ComponentProperties, FilePlace } from '../../core/component.ts'
 import type { MetadataIssue } from '../../core/errors.ts'
 import { Secret } from '../../core/secret.ts'
+import { quote } from '../../support/text/text.ts'
 import { BrokenRule, brokenRule } from '../fields/faults.ts'
 import { findField, isPrintable } from '../fields/find-field.ts'
 import { UnknownValue } from '../typed/read-properties.ts'
@@ -72,7 +73,7 @@ export function resolveEnvRef(name: string, env: Environment): string {
   const text = Object.hasOwn(env, name) && !isHidden ? env[name] : undefined
   if (text !== undefined) return text
   const why = isHidden ? 'is a setting of Dapr, hidden from components' : 'is not set in the environment'
-  const rule = `is an envRef to ${JSON.stringify(name.slice(0, 200))}, which ${why}`
+  const rule = `is an envRef to ${quote(name)}, which ${why}`
   throw new BrokenRule(rule, 'set the variable, or correct the reference', 'unresolvedReference')
 }
 

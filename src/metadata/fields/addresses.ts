@@ -1,5 +1,6 @@
 /** The addresses of each Azure cloud, which URLs are accepted as endpoints, and what of a URL may be shown. */
 
+import { redacted } from '../../core/secret.ts'
 import { isLoopback } from '../../support/net/hosts.ts'
 import { BrokenRule } from './faults.ts'
 import { parseChoice } from './rules.ts'
@@ -146,8 +147,6 @@ export function topicName({ pathname, hostname }: URL): string | undefined {
   const named = /^\/topics\/([^/:]+)/.exec(pathname)?.[1]
   return named ?? /^([^.]+)\..*\beventgrid\.azure\.(?:net|cn|us)$/.exec(hostname)?.[1]
 }
-
-export const redacted = '(redacted)'
 
 /** A URL without what may be secret in it: user info and query become `(redacted)`, a fragment is left out. */
 export function showUrl(text: string): string {

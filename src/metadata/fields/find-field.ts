@@ -1,9 +1,9 @@
 /** A metadata field by its name or alias in any case: how it is written, and how its value is printed. */
 import { z } from 'zod'
 import type { Side } from '../../core/component.ts'
-import { Secret } from '../../core/secret.ts'
+import { redacted, Secret } from '../../core/secret.ts'
 import { quote } from '../../support/text/text.ts'
-import { redacted, showUrl } from './addresses.ts'
+import { showUrl } from './addresses.ts'
 import type { Facts } from './field.ts'
 import { fields } from './field-table.ts'
 import type { Circumstances } from './needs.ts'

@@ -54,15 +54,13 @@ function jsonItems(text: string): readonly string[] {
   return items.data
 }
 
-const unitsInMs = new Map(Object.entries({ h: 3_600_000, m: 60_000, s: 1000, ms: 1 }))
+const unitsInMs: Readonly<Record<string, number>> = { h: 3_600_000, m: 60_000, s: 1000, ms: 1 }
 
 interface DurationLimits {
   readonly atLeast: string
   readonly atMost: string
-  /** @default 's' */
-  readonly unit?: 's' | 'm'
-  /** Whether it has to be a whole number of the unit. @default false */
-  readonly isWhole?: boolean
+  /** The unit of which the duration has to be a whole number. @default none */
+  readonly wholes?: 'seconds' | 'minutes'
 }
 
 /**
@@ -70,23 +68,20 @@ interface DurationLimits {
  *
  * @throws BrokenRule for a text of another form, or a duration outside the limits
  */
-export function parseDuration(text: string, { atLeast, atMost, unit = 's', isWhole = false }: DurationLimits): number {
+export function parseDuration(text: string, { atLeast, atMost, wholes }: DurationLimits): number {
   const ms = inMilliseconds(text)
   const isWithin = ms >= inMilliseconds(atLeast) && ms <= inMilliseconds(atMost)
-  if (isWithin && !(isWhole && ms % inMilliseconds(`1${unit}`) > 0)) return ms
-  const wholes = unit === 's' ? 'whole seconds, ' : 'whole minutes, '
+  const unit = wholes === undefined ? 1 : inMilliseconds(wholes === 'seconds' ? '1s' : '1m')
+  if (isWithin && ms % unit === 0) return ms
   const fix = Number.isNaN(ms) ? `write a number with its unit, as in "${atMost}"` : undefined
-  throw new BrokenRule(`must be a duration of ${isWhole ? wholes : ''}${atLeast} to ${atMost}`, fix)
+  throw new BrokenRule(`must be a duration of ${wholes ? `whole ${wholes}, ` : ''}${atLeast} to ${atMost}`, fix)
 }
 
 /** `NaN` for a text of another form. */
 function inMilliseconds(text: string): number {
-  if (!/^(\d{1,9}(\.\d{1,9})?(h|ms|m|s))+$/.test(text)) return Number.NaN
-  let sum = 0
-  for (const [, amount, unit] of text.matchAll(/(\d{1,9}(?:\.\d{1,9})?)(h|ms|m|s)/g)) {
-    sum += Number(amount) * (unitsInMs.get(unit ?? '') ?? Number.NaN)
-  }
-  return Math.round(sum)
+  const parts = [...text.matchAll(/(\d{1,9}(?:\.\d{1,9})?)(h|ms|m|s)/g)]
+  if (text === '' || parts.map(([part]) => part).join('') !== text) return Number.NaN
+  return Math.round(parts.reduce((sum, [, amount, unit = '']) => sum + Number(amount) * (unitsInMs[unit] ?? 0), 0))
 }
 
 /** The kind of a field that takes a whole number: its format in words, and its rule. */
@@ -160,12 +155,12 @@ export function parseStorageAccount(text: string): string {
 
 /** In minutes, as Azure's own field counts: eventTimeToLiveInMinutes. */
 export function parseTimeToLive(text: string): number {
-  return parseDuration(text, { atLeast: '1m', atMost: '24h', unit: 'm', isWhole: true }) / 60_000
+  return parseDuration(text, { atLeast: '1m', atMost: '24h', wholes: 'minutes' }) / 60_000
 }
 
 /** In seconds. */
 export function parseLockDuration(text: string): number {
-  return parseDuration(text, { atLeast: '60s', atMost: '300s', isWhole: true }) / 1000
+  return parseDuration(text, { atLeast: '60s', atMost: '300s', wholes: 'seconds' }) / 1000
 }
 
 const toPush = 'take it out, or set deliveryMode to push'

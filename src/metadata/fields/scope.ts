@@ -111,9 +111,6 @@ function pairs(segments: readonly string[]): readonly { type: string; name: stri
 
 const same = (one: string, other: string) => one.toLowerCase() === other.toLowerCase()
 
-const pattern = /^[A-Za-z0-9]{3,64}$/
-const pullPattern = /^[A-Za-z0-9]{3,50}$/
-
 /** A name that Azure allows. Whether the binding would create such a name is asked with the other fields. @throws BrokenRule */
 export function parseSubscriptionName(text: string): string {
   if (/^[A-Za-z0-9-]{3,64}$/.test(text)) return text
@@ -135,7 +132,7 @@ export function deriveSubscriptionName(
   componentName: string | undefined,
   { scope, subscriberEndpoint }: { readonly scope: Scope; readonly subscriberEndpoint: string },
 ): string {
-  if (componentName) return nameFor(componentName, pattern, 56)
+  if (componentName) return nameFor(componentName, 64)
   const { origin, pathname } = new URL(subscriberEndpoint)
   return nameOfPlace(scopeKey(scope), origin + pathname)
 }
@@ -145,14 +142,14 @@ export function deriveSubscriptionName(
  * of the endpoint.
  */
 export function derivePullName(componentName: string | undefined, namespaceTopicId: string, scope?: Scope): string {
-  if (componentName) return nameFor(componentName, pullPattern, 42)
+  if (componentName) return nameFor(componentName, 50)
   return nameOfPlace(scope ? scopeKey(scope) : '', namespaceTopicId.toLowerCase())
 }
 
-function nameFor(componentName: string, pattern: RegExp, maxLetters: number): string {
-  if (pattern.test(componentName)) return componentName
-  const letters = componentName.replace(/[^A-Za-z0-9]/g, '').slice(0, maxLetters)
-  return letters + hash('sha256', componentName).slice(0, 8)
+function nameFor(componentName: string, maxLength: number): string {
+  const letters = componentName.replace(/[^A-Za-z0-9]/g, '')
+  if (letters === componentName && letters.length >= 3 && letters.length <= maxLength) return componentName
+  return letters.slice(0, maxLength - 8) + hash('sha256', componentName).slice(0, 8)
 }
 
 const nameOfPlace = (...place: readonly string[]) => `binding${hash('sha256', place.join('\n')).slice(0, 16)}`

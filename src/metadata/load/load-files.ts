@@ -24,9 +24,9 @@ import { isSecretStore } from './secret-stores.ts'
 import { createSecretSources, doubledName, type SecretOptions } from './secrets.ts'
 
 export interface Loaded {
-  /** Those without a fault, by name. */
+  /** The components without a fault, by name. */
   readonly components: ReadonlyMap<string, LoadedComponent>
-  /** Those with a fault that say `ignoreErrors`, by name: their faults in words. */
+  /** The components with a fault that say `ignoreErrors`, by name: their faults in words, a line each. */
   readonly leftOut: ReadonlyMap<string, string>
   /** What each file holds, valid or not; or why it can't be read. */
   readonly files: ReadonlyMap<string, LoadedFile | Error>
@@ -34,8 +34,6 @@ export interface Loaded {
   readonly storeIssues: readonly MetadataIssue[]
   /** Every fault but those of `leftOut`: those of paths, of secret stores, of each file in the order of their places. */
   readonly issues: readonly MetadataIssue[]
-  /** The same in words: a text for each broken file, and for each other fault. */
-  readonly faults: readonly string[]
   /** A text for each document whose kind or type is nearly one that is taken, and for each file without a document. */
   readonly mistakes: readonly string[]
   /** A text for everything else that is left out. */
@@ -51,7 +49,7 @@ export interface LoadedFile extends Pick<ComponentFile, 'excerpt'> {
   readonly mistakes: readonly MetadataIssue[]
   /** A text for everything else that is left out. */
   readonly notes: readonly string[]
-  /** Those of the notes that are about components with `scopes`, where the application has no id. */
+  /** The notes about components with `scopes`, where the application has no id. */
   readonly unclaimed: readonly string[]
 }
 
@@ -88,11 +86,6 @@ export interface LoadOptions
   /** For `{namespace}`. @default NAMESPACE of the environment, else `default` */
   readonly namespace?: string | undefined
   /**
-   * Columns of the excerpt of the file below each fault: the line and a caret, secret values masked and comments left out.
-   * @default no excerpts
-   */
-  readonly excerptWidth?: number | undefined
-  /**
    * For the library: `handshakePort` may be 0, and the host may pass a credential to the binding. So missing credential fields are a fault
    * only where the component has another fault as well. @default false
    */
@@ -104,12 +97,10 @@ export const readComponentFiles = ({ texts }: Pick<PathsRead, 'texts'>): Compone
 
 /** @param read what was found at the paths, beside the files */
 export function loadFiles(files: ComponentFiles, given: LoadOptions, read: Partial<PathsRead> = {}): Loaded {
-  const { words, excerptWidth } = given
-  const options = { ...given, fill: createPlaceholders({ ...given, needsAppId: words.appId }) }
+  const options = { ...given, fill: createPlaceholders({ ...given, needsAppId: given.words.appId }) }
   const drafts = takenDrafts(files, options)
   const { secretOf, issues: storeIssues, notes: storeNotes } = createSecretSources(files, drafts, options)
   const issues = [...(read.issues ?? []), ...storeIssues]
-  const faults = issues.map(describeIssue)
   const mistakes: string[] = []
   const notes = [...(read.notes ?? []), ...storeNotes]
   const contents = new Map<string, LoadedFile | Error>()
@@ -119,17 +110,13 @@ export function loadFiles(files: ComponentFiles, given: LoadOptions, read: Parti
   for (const [file, found] of files) {
     if (found instanceof Error) {
       contents.set(file, found)
-      const issue = unreadablePath(file, found)
-      issues.push(issue)
-      faults.push(describeIssue(issue))
+      issues.push(unreadablePath(file, found))
       continue
     }
     const content = takeComponents(file, found, { ...options, secretOf })
     contents.set(file, content)
     mistakes.push(...content.mistakes.map(describeIssue))
     notes.push(...content.notes)
-    const inWords = (all: readonly MetadataIssue[]) =>
-      describeIssues(all, excerptWidth === undefined ? undefined : (at) => found.excerpt(at, excerptWidth)).join('\n')
     const here = [...content.issues]
     for (const { component, loaded, issues: own } of content.taken) {
       const { name, places, ignoreErrors } = component
@@ -137,14 +124,12 @@ export function loadFiles(files: ComponentFiles, given: LoadOptions, read: Parti
       if (owner === undefined) owners.set(name, places.name)
       if (owner !== undefined) here.push(doubledName('component', name, owner, places.name), ...own)
       else if (loaded) components.set(name, loaded)
-      else if (ignoreErrors && own.length > 0) leftOut.set(name, inWords(own.toSorted(byPlace)))
+      else if (ignoreErrors && own.length > 0) leftOut.set(name, describeIssues(own.toSorted(byPlace)).join('\n'))
       else here.push(...own)
     }
-    here.sort(byPlace)
-    issues.push(...here)
-    if (here.length > 0) faults.push(inWords(here))
+    issues.push(...here.sort(byPlace))
   }
-  return { components, leftOut, files: contents, storeIssues, issues, faults, mistakes, notes }
+  return { components, leftOut, files: contents, storeIssues, issues, mistakes, notes }
 }
 
 /** The components whose references are resolved. */
@@ -161,8 +146,8 @@ function takeComponents(file: string, read: ComponentFile, options: LoadOptions 
   const { types, appId } = options
   const taken: TakenComponent[] = []
   const issues = [...read.issues]
-  const mistakes = read.leftOut.flatMap(({ issue, isMistake }) => (isMistake ? issue : []))
-  const notes = read.leftOut.flatMap(({ issue, isMistake }) => (isMistake ? [] : describeIssue(issue)))
+  const mistakes = [...read.mistakes]
+  const notes = read.leftOut.map(describeIssue)
   const unclaimed: string[] = []
   for (const draft of read.drafts) {
     const { name, type, scopes, places } = draft

@@ -30,11 +30,11 @@ export function isSecretStore(type: string): boolean {
 export const isStore = (draft: ComponentDraft): draft is SecretStore =>
   draft.name !== undefined && draft.type !== undefined && isSecretStore(draft.type)
 
-/** The secrets of a store; `undefined` where it can't be read. Reports why, and what daprd would do differently. */
+/** The secrets of a store; `undefined` where it can't be read, which is a fault in `issues`. */
 export function readSecretStore(
   { name, type, entries, places }: SecretStore,
   { env, fill }: { readonly env: Environment; readonly fill: (text: string) => string },
-  { issues, notes }: { readonly issues: MetadataIssue[]; readonly notes: string[] },
+  issues: MetadataIssue[],
 ): Secrets | undefined {
   try {
     const filled = new Map<string, string>()
@@ -43,11 +43,7 @@ export function readSecretStore(
       if (source.kind === 'value') filled.set(name.toLowerCase(), fill(String(source.value)))
       if (source.kind === 'envRef') filled.set(name.toLowerCase(), fill(resolveEnvRef(source.variable, env)))
     }
-    const secrets = readers[type.toLowerCase()]?.(filled, env) ?? {}
-    const isNested = Object.values(secrets).some((value) => typeof value === 'object')
-    if (isNested && filled.get('multivalued') !== 'true')
-      notes.push(`secret store ${name}: daprd finds a secret with keys only where the store says multiValued: "true"`)
-    return secrets
+    return readers[type.toLowerCase()]?.(filled, env) ?? {}
   } catch (error) {
     issues.push({ kind: 'secretStore', rule: `secret store ${name}: ${messageOf(error)}`, at: places.name })
     return undefined

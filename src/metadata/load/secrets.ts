@@ -26,12 +26,15 @@ export interface SecretsByStore {
 const keyOfReference = ({ store, name, key }: SecretReference): string => JSON.stringify([store, name, key])
 
 /** What the caller gave, sorted out. */
-export type GivenSecrets =
-  | { readonly kind: 'byName'; readonly secrets: Secrets }
-  | { readonly kind: 'byStore'; readonly stores: SecretsByStore['stores'] }
-  | { readonly kind: 'function'; readonly ask: (reference: SecretReference) => string | undefined }
-  /** They could not be read. */
-  | { readonly kind: 'unreadable'; readonly issue: MetadataIssue }
+export interface GivenSecrets {
+  readonly kind: 'byName' | 'byStore' | 'function' | 'unreadable'
+  /** The text of a secret; `undefined` where the caller has none. */
+  readonly ask: (reference: SecretReference) => string | undefined
+  /** The secret stores of `byStore`. */
+  readonly stores?: readonly string[]
+  /** Why they are `unreadable`. */
+  readonly issue?: MetadataIssue
+}
 
 /** What the caller has to do, in his own words. */
 export interface CallerWords {
@@ -47,7 +50,7 @@ export interface SecretOptions {
   readonly env: Environment
   /** Fills in placeholders of a value, or throws BrokenRule. */
   readonly fill: (text: string) => string
-  /** Those that the caller gives; they go before those of secret stores. */
+  /** The secrets that the caller gives; they go before those of secret stores. */
   readonly given: GivenSecrets
   readonly words: CallerWords
 }
@@ -57,25 +60,26 @@ export function createSecretSources(files: ComponentFiles, drafts: readonly Comp
   const { given, words } = options
   const issues: MetadataIssue[] = []
   const notes: string[] = []
-  if (given.kind === 'unreadable') issues.push(given.issue)
+  if (given.issue) issues.push(given.issue)
   const local = new Map<string, Secrets | undefined>()
   for (const [name, store] of findStores(files, options, issues)) {
     const faults: MetadataIssue[] = []
-    const secrets = readSecretStore(store, options, { issues: faults, notes })
+    const secrets = readSecretStore(store, options, faults)
     if (store.ignoreErrors) notes.push(...faults.map(describeIssue))
     else issues.push(...faults)
     // A reference to a store that may be missing is a fault of its own.
     local.set(name, secrets ?? (store.ignoreErrors ? {} : undefined))
   }
-  const names = [...new Set([...local.keys(), ...(given.kind === 'byStore' ? Object.keys(given.stores) : [])])]
-  const contested = given.kind === 'byName' ? storesNamed(drafts, given.secrets) : []
-  const isByStore = given.kind === 'byStore' || (given.kind === 'byName' && storesNamed(drafts).length > 1)
+  const names = [...new Set([...local.keys(), ...(given.stores ?? [])])]
+  const references = given.kind === 'byName' ? referencesOf(drafts) : []
+  // With two stores a record of secrets by name is ambiguous: it does not say which store a secret is from.
+  const contested = storesNamed(references.filter((one) => given.ask(one) !== undefined))
+  const isByStore = given.kind === 'byStore' || storesNamed(references).length > 1
 
   function secretOf(reference: SecretReference): string | undefined {
     const { store } = reference
     if (given.kind === 'unreadable') return undefined
-    const secrets = given.kind === 'byStore' ? ownOf(given.stores, store) : given.kind === 'byName' ? given.secrets : {}
-    const own = given.kind === 'function' ? given.ask(reference) : findSecret(secrets, reference)
+    const own = given.ask(reference)
     if (own !== undefined && store !== undefined && contested.length > 1) throw notByStore(reference, contested)
     if (own !== undefined) return own
     const isLocal = store !== undefined && local.has(store)
@@ -86,7 +90,8 @@ export function createSecretSources(files: ComponentFiles, drafts: readonly Comp
     if (given.kind === 'function' && !isLocal) throw unanswered(reference)
     const shape = shapeOf(reference)
     const advice = words.secret(isByStore && store !== undefined ? byStoreShape(store, shape) : shape)
-    throw missingSecret(reference, troubleWith(store, names, given) + advice)
+    const fix = `${troubleWith(store, names, given)}${advice}; or correct the reference`
+    throw unresolved(reference, 'which the secrets do not hold as text', fix)
   }
 
   return { issues, notes, secretOf }
@@ -100,28 +105,22 @@ export function referencesOf(drafts: readonly ComponentDraft[]): readonly Secret
   return [...new Map(all.map((one) => [keyOfReference(one), one])).values()]
 }
 
-/**
- * The secret stores that references name; with `secrets` only the stores whose references find a value there. With two stores a record of
- * secrets by name is ambiguous: it does not say which store a secret is from.
- */
-function storesNamed(drafts: readonly ComponentDraft[], secrets?: Secrets): readonly string[] {
-  const leading = referencesOf(drafts).filter((one) => !secrets || findSecret(secrets, one) !== undefined)
-  return [...new Set(leading.flatMap(({ store }) => store ?? []))]
-}
+/** The secret stores that references name, each once. */
+const storesNamed = (references: readonly SecretReference[]): readonly string[] => [
+  ...new Set(references.flatMap(({ store }) => store ?? [])),
+]
 
 function notByStore(reference: SecretReference, stores: readonly string[]): BrokenRule {
   const named = stores.map(quote).join(' and ')
-  const rule = `is a secretKeyRef to ${quoteReference(reference)}, which is given once though components name ${named}`
   const fix = `give the secrets by store, such as ${byStoreShape(stores[0] ?? '', shapeOf(reference))}`
-  return new BrokenRule(rule, fix, 'unresolvedReference')
+  return unresolved(reference, `which is given once though components name ${named}`, fix)
 }
 
 /** The error where the function `secrets` gave nothing. Only the name of the store is known, not what the function asks. */
 function unanswered(reference: SecretReference): BrokenRule {
   const store = reference.store === undefined ? undefined : `the secret store ${quote(reference.store)}`
-  const rule = `is a secretKeyRef to ${quoteReference(reference)}, for which the function secrets gave nothing`
   const fix = store ? `put it into ${store}, which that function was asked for` : 'the component names no secret store'
-  return new BrokenRule(rule, `${fix}; or correct the reference`, 'unresolvedReference')
+  return unresolved(reference, 'for which the function secrets gave nothing', `${fix}; or correct the reference`)
 }
 
 const byStoreShape = (store: string, shape: string) => `{ "stores": { ${JSON.stringify(store)}: ${shape} } }`
@@ -153,7 +152,7 @@ function findStores(files: ComponentFiles, { appId }: SecretOptions, issues: Met
 /** @param kind the word for what has the name */
 export const doubledName = (kind: string, name: string, owner: FilePlace, at: FilePlace): MetadataIssue => ({
   kind: 'doubledName',
-  rule: `${kind} ${JSON.stringify(name)} is defined at ${placeInWords(owner)} too, which is used`,
+  rule: `${kind} ${quote(name)} is defined at ${placeInWords(owner)} too, which is used`,
   at,
 })
 
@@ -162,7 +161,8 @@ export function sortRecord(given: Secrets | SecretsByStore): GivenSecrets {
   const secrets: Secrets = { ...given }
   const { stores } = secrets
   const isByStore = Object.keys(given).length === 1 && isRecord(stores) && isRecordOfRecords(stores)
-  return isByStore ? { kind: 'byStore', stores } : { kind: 'byName', secrets }
+  if (!isByStore) return { kind: 'byName', ask: (one) => findSecret(secrets, one) }
+  return { kind: 'byStore', stores: Object.keys(stores), ask: (one) => findSecret(ownOf(stores, one.store), one) }
 }
 
 const isRecordOfRecords = (value: Secrets): value is SecretsByStore['stores'] => Object.values(value).every(isRecord)
@@ -193,14 +193,9 @@ export function findSecret(secrets: Secrets, { name, key }: NamedSecret): string
   return text instanceof Secret ? text.reveal() : text
 }
 
-/** The error of a reference to a secret that is nowhere. @param advice says where it belongs */
-function missingSecret(reference: NamedSecret, advice: string) {
-  const rule = `is a secretKeyRef to ${quoteReference(reference)}, which the secrets do not hold as text`
-  return new BrokenRule(rule, `${advice}; or correct the reference`, 'unresolvedReference')
-}
-
-function quoteReference({ name, key }: NamedSecret): string {
-  return JSON.stringify((key === name ? name : `${name} with key ${key}`).slice(0, 200))
+function unresolved({ name, key }: NamedSecret, why: string, fix: string): BrokenRule {
+  const reference = quote(key === name ? name : `${name} with key ${key}`)
+  return new BrokenRule(`is a secretKeyRef to ${reference}, ${why}`, fix, 'unresolvedReference')
 }
 
 /** The JSON that holds the secret of a reference. */

@@ -3,8 +3,8 @@
 import { type FilePlace, readPlace } from '../../core/component.ts'
 import type { MetadataIssue } from '../../core/errors.ts'
 import { Secret } from '../../core/secret.ts'
-import { isRecord } from '../../support/text/json-text.ts'
-import { nearestName } from '../../support/text/nearest-name.ts'
+import { isRecord, type UnknownRecord } from '../../support/text/json-text.ts'
+import { didYouMean } from '../../support/text/nearest-name.ts'
 import { quote } from '../../support/text/text.ts'
 import { everyFieldName, findField, showValue, type Values, valuesSchema } from '../fields/find-field.ts'
 
@@ -39,15 +39,6 @@ export type GivenFields = ReturnType<typeof readProperties>
  */
 export class UnknownValue {
   readonly isUnknown = true
-}
-
-/** The value of an entry that only refers to a value. */
-class UnresolvedReference {
-  readonly kind: string
-
-  constructor(kind: string) {
-    this.kind = kind
-  }
 }
 
 /** Sorts properties by field. Names and aliases match in any letter case; empty values count as absent; a field given twice is a fault. */
@@ -111,10 +102,11 @@ function readItem(item: unknown, index: number, issues: MetadataIssue[]): Proper
     issues.push({ rule: `entry ${index + 1} of the list must be an object with a name and a value` })
     return []
   }
-  const reference = ['secretKeyRef', 'envRef'].find((key) => Object.hasOwn(item, key))
-  const value = reference ? new UnresolvedReference(reference) : item.value
-  return { name: item.name, value, at: readPlace(item.at) }
+  // An entry that only refers to a value is left as it is: `faultOf` says so.
+  return { name: item.name, value: referenceIn(item) ? item : item.value, at: readPlace(item.at) }
 }
+
+const referenceIn = (item: UnknownRecord) => ['secretKeyRef', 'envRef'].find((key) => Object.hasOwn(item, key))
 
 type Field = { readonly name: string; readonly secret: boolean }
 
@@ -133,8 +125,9 @@ const isNumberOrBoolean = (value: unknown) => ['number', 'bigint', 'boolean'].in
 
 function faultOf(raw: unknown, { secret }: Field): Pick<MetadataIssue, 'rule' | 'fix'> | undefined {
   if (raw instanceof UnknownValue) return undefined
-  if (raw instanceof UnresolvedReference) {
-    return { rule: `is an unresolved ${raw.kind}`, fix: 'parse the YAML with parseComponents, or put the value in' }
+  const reference = isRecord(raw) ? referenceIn(raw) : undefined
+  if (reference) {
+    return { rule: `is an unresolved ${reference}`, fix: 'parse the YAML with parseComponents, or put the value in' }
   }
   if (typeof raw === 'string') {
     return raw.length > maxValueLength ? { rule: `must be at most ${maxValueLength} characters long` } : undefined
@@ -143,8 +136,7 @@ function faultOf(raw: unknown, { secret }: Field): Pick<MetadataIssue, 'rule' | 
 }
 
 function unknownName({ name, at }: PropertyEntry): MetadataIssue {
-  const nearest = nearestName(name, everyFieldName)
-  const fix = nearest === undefined ? 'it is ignored' : `did you mean ${nearest}?`
+  const fix = didYouMean(name, everyFieldName) ?? 'it is ignored'
   return { field: quote(name), rule: 'is not a field of this component', fix, ...located(at) }
 }
 

@@ -6,6 +6,7 @@ import { byPlace, describeIssue, describeIssues } from '../../metadata/fields/fa
 import type { Loaded, TakenComponent } from '../../metadata/load/load-files.ts'
 import type { ParsedMetadata } from '../../metadata/typed/metadata.ts'
 import { quote } from '../../support/text/text.ts'
+import { excerptOf } from '../shared/component-excerpt.ts'
 import { type Finding, failed, joined, ok, onlyField, warning } from './finding.ts'
 
 /** One component as the files have it, or the faults of a file outside of components. */
@@ -41,7 +42,7 @@ export function loadChecked({ files, storeIssues }: Loaded, excerptWidth: number
       continue
     }
     const { taken, issues } = read
-    const faulty = (all: readonly MetadataIssue[]) => faultyFinding(all, (at) => read.excerpt(at, excerptWidth))
+    const faulty = (all: readonly MetadataIssue[]) => faultyFinding(all, (at) => excerptOf(read, at, excerptWidth))
     const mistakes = issues.length > 0 ? [] : read.mistakes.map((issue) => warning(describeIssue(issue)))
     const yaml = joined([isRead, ...mistakes])
     if (issues.length > 0) found.push(alone(file, faulty(issues)))

@@ -1,8 +1,8 @@
 /** Takes over changed component files of `run`, whole or not at all, and tells how the last reload ended. */
 import type { Logger } from '../../core/logger.ts'
-import type { Loaded } from '../../metadata/load/load-files.ts'
 import { messageOf } from '../../support/process/error-code.ts'
 import { durationWords, lateReadMs } from '../../support/time/clock.ts'
+import type { LoadedInWords } from '../shared/component-excerpt.ts'
 import type { ConfigState } from '../shared/health-and-metrics-server.ts'
 import type { ComponentSet } from './component-set.ts'
 
@@ -13,15 +13,15 @@ import type { ComponentSet } from './component-set.ts'
  */
 export function createReload<Sources>(options: {
   readonly running: ComponentSet
-  readonly load: (sources: Sources) => Loaded
+  readonly load: (sources: Sources) => LoadedInWords
   readonly logger: Logger
 }) {
   const { running, load, logger } = options
-  let active: Loaded | undefined
+  let active: LoadedInWords | undefined
   let lastSuccess = new Date()
   let faults: readonly string[] = []
 
-  async function changeTo(next: Loaded): Promise<void> {
+  async function changeTo(next: LoadedInWords): Promise<void> {
     for (const note of next.notes) if (!active?.notes.includes(note)) logger.warn(note)
     // A program may empty a file long before it has written the new text. So a new mistake, such as an empty file, counts as a fault.
     const emptied = next.mistakes.filter((mistake) => !active?.mistakes.includes(mistake))
@@ -40,7 +40,7 @@ export function createReload<Sources>(options: {
 
   return {
     /** Starts the first components. Rejects where one can't be started. */
-    async start(loaded: Loaded): Promise<void> {
+    async start(loaded: LoadedInWords): Promise<void> {
       active = loaded
       await running.start(loaded)
       lastSuccess = new Date()

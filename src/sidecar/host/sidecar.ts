@@ -4,10 +4,11 @@ import type { Endpoints } from '../../core/endpoints.ts'
 import type { Logger } from '../../core/logger.ts'
 import { createQuietLog } from '../../core/logger.ts'
 import type { Secret } from '../../core/secret.ts'
-import type { Loaded, LoadedComponent } from '../../metadata/load/load-files.ts'
+import type { LoadedComponent } from '../../metadata/load/load-files.ts'
 import { messageOf } from '../../support/process/error-code.ts'
 import { watchState } from '../../support/time/clock.ts'
 import { inBackground } from '../../support/work/work.ts'
+import type { LoadedInWords } from '../shared/component-excerpt.ts'
 import { type ActiveComponent, withoutSecrets } from '../shared/health-and-metrics-server.ts'
 import { loadGrpc } from '../shared/load-grpc.ts'
 import { createCodes, createMetrics } from '../shared/metrics.ts'
@@ -31,7 +32,7 @@ export interface SidecarOptions<Sources> extends Pick<ApiOptions, 'appId' | 'app
   readonly components: {
     read(): Promise<Sources>
     readonly known: Sources
-    load(sources: Sources): Loaded
+    load(sources: Sources): LoadedInWords
   }
 }
 
@@ -102,7 +103,7 @@ export async function createSidecar<Sources>(options: SidecarOptions<Sources>) {
     /** Serves the gRPC API where it is on; resolves with its port. Rejects as `listen` does. */
     listenGrpc: async () => grpc && grpcApi?.listen(grpc),
     /** Starts the components, and follows their sources and the application. Rejects where a component can't be started. */
-    async start(loaded: Loaded) {
+    async start(loaded: LoadedInWords) {
       await reload.start(loaded)
       waiting.delete('components')
       const stopWatching = watchState({ ...components, changed: reload.changed, late: reload.late })

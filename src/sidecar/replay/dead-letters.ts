@@ -6,7 +6,7 @@ import { basename, dirname, join } from 'node:path'
 import { deadLetterForm, schemaOf, withoutDeadLetter } from '../../publisher/whole-event.ts'
 import { readRegularBytesSync } from '../../support/files/regular-file.ts'
 import { messageOf } from '../../support/process/error-code.ts'
-import { isRecord, parseExactJson, type UnknownRecord } from '../../support/text/json-text.ts'
+import { isRecord, parseJson, type UnknownRecord } from '../../support/text/json-text.ts'
 import { isLedger } from './ledger.ts'
 
 export interface DeadLetterFile {
@@ -66,6 +66,22 @@ export function readEntries(path: string): readonly unknown[] | string {
     if (error instanceof RangeError) return `it is ${error.message}`
     return error instanceof TypeError ? 'it is not UTF-8' : messageOf(error)
   }
+}
+
+/** `JSON.rawJSON` is in every Node that this package runs on, but not yet in the type library that the package is compiled with. */
+const json: JSON & { rawJSON?(text: string): unknown } = JSON
+
+/**
+ * {@link parseJson} with raw JSON for each number that JavaScript would write otherwise, such as 1.0 or an integer of twenty digits:
+ * `JSON.stringify` writes it as it was.
+ */
+export const parseExactJson = (text: string): unknown => parseJson(text, keepNumber)
+
+/** @param context ECMAScript: JSON.parse source text access */
+function keepNumber(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
+  const source = context?.source
+  if (typeof value !== 'number' || source === undefined) return value
+  return String(value) === source ? value : json.rawJSON?.(source)
 }
 
 export type DeadLetter = Exclude<ReturnType<typeof readDeadLetter>, string>

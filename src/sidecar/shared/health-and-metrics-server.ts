@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Health } from '../../binding/health.ts'
 import type { ComponentProperties, Side } from '../../core/component.ts'
-import { Secret } from '../../core/secret.ts'
+import { redacted, Secret } from '../../core/secret.ts'
 import { isPrintable } from '../../metadata/fields/find-field.ts'
 import { closable } from '../../support/net/closable-server.ts'
 import { isForeignPage, isLoopback, isOwnHost } from '../../support/net/hosts.ts'
@@ -35,7 +35,7 @@ export interface ActiveComponent {
 export function withoutSecrets(properties: ComponentProperties) {
   const shown = Object.entries(properties).map(([name, value]) => {
     const isHidden = value instanceof Secret || !isPrintable(name, String(value))
-    return [name, isHidden ? '(redacted)' : value] as const
+    return [name, isHidden ? redacted : value] as const
   })
   return Object.fromEntries(shown)
 }

@@ -15,7 +15,7 @@ export function parseOptions<const Known extends ParseArgsOptionsConfig>(args: r
   return parseOptionsAndPaths(args, known, { allowPositionals: false }).values
 }
 
-/** The same for a command that takes paths beside options: the `positionals`. */
+/** As {@link parseOptions}, for a command that takes paths beside options: the `positionals`. */
 export function parseOptionsAndPaths<const Known extends ParseArgsOptionsConfig>(
   args: readonly string[],
   known: Known,
@@ -47,7 +47,7 @@ export function parseOptionsAndPaths<const Known extends ParseArgsOptionsConfig>
 }
 
 export const text = (takes: string, about: string) => ({ type: 'string', takes, about }) as const
-/** One that may be repeated. */
+/** An option that may be repeated. */
 export const texts = (takes: string, about: string) => ({ ...text(takes, about), multiple: true }) as const
 export const flag = (about: string) => ({ type: 'boolean', about }) as const
 

@@ -117,7 +117,7 @@ export function wrap(text: string, { width, column = 0, indent = column }: WrapO
   })
 }
 
-/** The same where people read it in a terminal that knows its width. In pipes, files and CI a line is a line. */
+/** As {@link wrap}, where people read the text in a terminal that knows its width. In pipes, files and CI a line is a line. */
 export function wrapFor(
   { isTTY = false, columns = 0 }: { readonly isTTY?: boolean; readonly columns?: number },
   text: string,

@@ -26,12 +26,12 @@ export async function readRegularFile(file: string): Promise<string> {
   }
 }
 
-/** The same as {@link readRegularFile}, at once. */
+/** As {@link readRegularFile}, synchronously. */
 export function readRegularFileSync(file: string): string {
   return decode(readRegularBytesSync(file, maxTextBytes))
 }
 
-/** The same, but its bytes, of at most so many. */
+/** The bytes of a regular file of at most `maxBytes`, synchronously. */
 export function readRegularBytesSync(file: string, maxBytes: number): Buffer {
   const descriptor = openNow(file)
   try {

@@ -27,9 +27,8 @@ const reach = 1_000
  */
 export function drawExcerpt(text: string, { line, column }: YamlPlace, options: ExcerptOptions): string {
   const start = startOfLine(text, line)
-  const lineEnd = /\r?\n|$/g
-  lineEnd.lastIndex = start
-  const end = lineEnd.exec(text)?.index ?? text.length
+  const newline = text.indexOf('\n', start)
+  const end = newline === -1 ? text.length : newline
   const offset = Math.min(start + Math.max(column, 1) - 1, end)
   const near = { start: Math.max(start, offset - reach), end: Math.min(end, offset + reach) }
   const masked = maskLine(text, near, offset, options)
@@ -40,13 +39,8 @@ export function drawExcerpt(text: string, { line, column }: YamlPlace, options: 
 }
 
 function startOfLine(text: string, line: number): number {
-  let start = 0
-  for (let passed = 1; passed < line; passed++) {
-    const next = text.indexOf('\n', start)
-    if (next === -1) return text.length
-    start = next + 1
-  }
-  return start
+  const before = text.split('\n', line - 1)
+  return before.reduce((start, passed) => start + passed.length + 1, 0)
 }
 
 interface MaskedLine {

@@ -19,7 +19,7 @@ export function checkNames(subject: string, value: unknown, known: readonly stri
   return Object.entries(value)
 }
 
-/** The same, and each value except `undefined` must pass the check of its name. */
+/** As {@link checkNames}; each value except `undefined` must pass the check of its name, too. */
 export function checkValues(subject: string, value: unknown, checks: Readonly<Record<string, OptionCheck>>): void {
   for (const [name, given] of checkNames(subject, value, Object.keys(checks))) {
     if (given !== undefined) checks[name]?.(name, given)

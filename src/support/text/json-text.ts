@@ -222,22 +222,6 @@ export function parseJson(text: string, reviver?: (key: string, value: unknown) 
   return JSON.parse(text, reviver)
 }
 
-/** `JSON.rawJSON` is in every Node this package runs on, but not yet in the type library it is compiled with. */
-const json: JSON & { rawJSON?(text: string): unknown } = JSON
-
-/**
- * {@link parseJson} with raw JSON for each number that JavaScript would write otherwise, such as 1.0 or an integer of twenty digits:
- * `JSON.stringify` writes it as it was.
- */
-export const parseExactJson = (text: string): unknown => parseJson(text, keepNumber)
-
-/** @param context ECMAScript: JSON.parse source text access */
-function keepNumber(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
-  const source = context?.source
-  if (typeof value !== 'number' || source === undefined || json.rawJSON === undefined) return value
-  return String(value) === source ? value : json.rawJSON(source)
-}
-
 /** An object whose own keys are plain data: a mapping of JSON or YAML. */
 export type UnknownRecord = Readonly<Record<string, unknown>>
 

@@ -1,8 +1,7 @@
 /** The suggestion for a mistyped name, or the names that are known. */
 
 /**
- * The name that was probably meant, by the number of edits: letters to add, remove, replace, or swap with their
- * neighbour. Case does not count.
+ * The name that was probably meant, by the number of edits: letters to add, remove or replace. Case does not count.
  *
  * @param options.maxEdits the most edits. @default a third of the name's length, at least two
  */
@@ -41,7 +40,7 @@ export function suggestName(written: string, known: readonly string[]): string {
   return `there are ${known.slice(0, maxListed).join(', ')}${more}`
 }
 
-/** Damerau and Levenshtein's distance (optimal string alignment). */
+/** Levenshtein's distance. */
 function countEdits(from: string, to: string): number {
   const table: number[][] = [Array.from({ length: to.length + 1 }, (_, column) => column)]
   const at = (row: number, column: number) => table[row]?.[column] ?? Number.POSITIVE_INFINITY
@@ -49,15 +48,7 @@ function countEdits(from: string, to: string): number {
     table[row] = [row]
     for (let column = 1; column <= to.length; column++) {
       const replaced = from[row - 1] === to[column - 1] ? 0 : 1
-      const isSwapped = from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1]
-      table[row]?.push(
-        Math.min(
-          at(row - 1, column) + 1,
-          at(row, column - 1) + 1,
-          at(row - 1, column - 1) + replaced,
-          isSwapped ? at(row - 2, column - 2) + 1 : Number.POSITIVE_INFINITY,
-        ),
-      )
+      table[row]?.push(Math.min(at(row - 1, column) + 1, at(row, column - 1) + 1, at(row - 1, column - 1) + replaced))
     }
   }
   return at(from.length, to.length)

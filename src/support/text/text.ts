@@ -18,9 +18,9 @@ export function oneLine(text: string, maxLength = Number.POSITIVE_INFINITY): str
   return cut(printable(text).replace(/\s+/g, ' ').trim(), maxLength)
 }
 
-/** The text, cut to `maxLength` UTF-16 code units and marked with `…` if it is longer. */
+/** The text, cut to `maxLength` UTF-16 code units and marked with `…` if it is longer. No half of a surrogate pair is left at the end. */
 export function cut(text: string, maxLength: number): string {
-  return text.length > maxLength ? `${text.slice(0, maxLength)}…` : text
+  return text.length > maxLength ? `${text.slice(0, maxLength).replace(/[\ud800-\udbff]$/, '')}…` : text
 }
 
 /** A text in quotes, control characters escaped, cut at 200 characters. For texts that are not secret. */

@@ -104,7 +104,7 @@ describe('readDefinition', () => {
     const unnamed = thrownBy(() => readDefinition({ type: null, properties: {} }))
     expect([unnamed.message, unnamed.issues]).toEqual([
       expect.stringContaining('the component is not valid'),
-      [{ field: 'type', value: 'a null', rule: type }],
+      [{ field: 'type', value: 'null', rule: type }],
     ])
   })
 

@@ -76,10 +76,10 @@ describe('a duration', () => {
   )
 
   it.each([
-    { unit: 's', text: '90.5s', rule: 'whole seconds, 1s to 2h', fix: undefined },
-    { unit: 's', text: '90', rule: 'whole seconds, 1s to 2h', fix: 'write a number with its unit, as in "2h"' },
-    { unit: 'm', text: '90s', rule: 'whole minutes, 1s to 2h', fix: undefined },
-  ] as const)('of whole units ($unit) is not $text', ({ unit, text, rule, fix }) =>
-    expect(() => parseDuration(text, { atLeast: '1s', atMost: '2h', unit, isWhole: true })).toThrow(broken(rule, fix)),
+    { wholes: 'seconds', text: '90.5s', rule: 'whole seconds, 1s to 2h', fix: undefined },
+    { wholes: 'seconds', text: '90', rule: 'whole seconds, 1s to 2h', fix: 'write a number with its unit, as in "2h"' },
+    { wholes: 'minutes', text: '90s', rule: 'whole minutes, 1s to 2h', fix: undefined },
+  ] as const)('of whole $wholes is not $text', ({ wholes, text, rule, fix }) =>
+    expect(() => parseDuration(text, { atLeast: '1s', atMost: '2h', wholes })).toThrow(broken(rule, fix)),
   )
 })

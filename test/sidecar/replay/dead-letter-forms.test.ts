@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest'
-import { readDeadLetter } from '../../../src/sidecar/replay/dead-letters.ts'
+import { parseExactJson, readDeadLetter } from '../../../src/sidecar/replay/dead-letters.ts'
 import { convertEvent } from '../../../src/sidecar/replay/target-topic.ts'
-import { parseExactJson } from '../../../src/support/text/json-text.ts'
 import { eventGridLetter, letter, openReplay } from './open-replay.ts'
 
 const properties = {

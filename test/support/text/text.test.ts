@@ -22,6 +22,7 @@ describe('text for a log or a terminal', () => {
   it('is cut with a mark', () => {
     expect(cut('abcdef', 6)).toBe('abcdef')
     expect(cut('abcdefg', 6)).toBe('abcdef…')
+    expect(cut('abcde😀', 6)).toBe('abcde…')
     expect(quote(`"${'x'.repeat(300)}`)).toBe(`"\\"${'x'.repeat(199)}…"`)
   })
 })

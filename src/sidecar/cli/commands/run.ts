@@ -18,6 +18,7 @@ import { awaitEnd } from '../../../support/command-line/run-command.ts'
 import { hanging } from '../../../support/command-line/terminal.ts'
 import { isLoopback } from '../../../support/net/hosts.ts'
 import { createSidecar } from '../../host/sidecar.ts'
+import { withFaultsInWords } from '../../shared/component-excerpt.ts'
 import type { MetricsServer } from '../../shared/health-and-metrics-server.ts'
 import { createLoggers, logOptions, readLogOptions } from '../log-writer.ts'
 import {
@@ -105,7 +106,7 @@ export async function run(args: readonly string[]): Promise<number> {
   const sources = await Promise.race([readSources(options), ending.asked])
   if (typeof sources === 'string') return 0
   const excerptWidth = (process.stderr.columns || 120) - hanging
-  const load = (from: ComponentSources) => loadSources(from, options, { excerptWidth })
+  const load = (from: ComponentSources) => withFaultsInWords(loadSources(from, options), excerptWidth)
   const loaded = load(sources)
   const notes = [...loaded.mistakes, ...loaded.notes]
   // At the start everything must be right: there is nothing yet to fall back on.

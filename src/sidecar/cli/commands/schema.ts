@@ -23,7 +23,7 @@ Options:
 `
 
 const schemas: Readonly<Record<string, () => Promise<object>>> = {
-  component: async () => (await import('../../../metadata/component/component-schema.ts')).componentSchema(),
+  component: async () => (await import('../component-schema.ts')).componentSchema(),
   check: async () => (await import('../../check/report.ts')).reportJsonSchema(),
   emulator: async () => (await import('../../../../packages/emulator/src/config/config-schema.ts')).configJsonSchema(),
 }

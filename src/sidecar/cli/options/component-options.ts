@@ -58,7 +58,7 @@ export async function readSources({ components, secrets }: ComponentPaths): Prom
 export function loadSources(
   { paths, secrets: text }: ComponentSources,
   { appId, secrets }: ComponentPaths,
-  options: Pick<LoadOptions, 'excerptWidth' | 'provisioning'>,
+  options: Pick<LoadOptions, 'provisioning'> = {},
 ): Loaded {
   const { env } = process
   const given = givenBy(secrets, text)
@@ -71,7 +71,8 @@ function givenBy(file: string | undefined, text: string | Error | undefined): Gi
   try {
     return sortRecord(parseSecrets(file, text))
   } catch (error) {
-    return { kind: 'unreadable', issue: { kind: 'secretStore', rule: `--secrets: ${messageOf(error)}` } }
+    const issue = { kind: 'secretStore', rule: `--secrets: ${messageOf(error)}` } as const
+    return { kind: 'unreadable', issue, ask: () => undefined }
   }
 }
 

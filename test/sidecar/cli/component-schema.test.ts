@@ -3,8 +3,8 @@ import { resolve } from 'node:path'
 import { Ajv } from 'ajv'
 import { expect, it } from 'vitest'
 import { parseAllDocuments } from 'yaml'
-import { componentSchema } from '../../../src/metadata/component/component-schema.ts'
 import { metadataFields } from '../../../src/metadata/fields/find-field.ts'
+import { componentSchema } from '../../../src/sidecar/cli/component-schema.ts'
 
 const root = resolve(import.meta.dirname, '../../..')
 const validate = new Ajv({ strict: true, strictRequired: false, strictTypes: false }).compile(componentSchema())

@@ -1,6 +1,7 @@
 /** The JSON Schema of a component's YAML, for editors, made from the table of fields. */
-import { type MetadataField, metadataFields } from '../fields/find-field.ts'
-import { componentTypes, componentVersion } from './component-definition.ts'
+
+import { componentTypes, componentVersion } from '../../metadata/component/component-definition.ts'
+import { type MetadataField, metadataFields } from '../../metadata/fields/find-field.ts'
 
 /**
  * The JSON Schema (draft 7) of a component's YAML. It is stricter than `init` in one point: it takes names in the documented spelling

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { parseExactJson } from '../../../src/support/text/json-text.ts'
+import { parseExactJson } from '../../../src/sidecar/replay/dead-letters.ts'
 
 it.each([
   '1.0',
