@@ -49,10 +49,7 @@ await binding.init({
   azureCloud: 'AzureChina',
   labels: 'default',
 })
-await binding.init({
-  name: 'orders',
-  properties: { eventDeliverySchema: 'EventGridSchema', replaceDestination: 'true' },
-})
+await binding.init({ name: 'orders', properties: { eventDeliverySchema: 'default', replaceDestination: 'true' } })
 const widened = { deliveryMode: 'pull', namespaceKey: 'k' }
 await binding.init(widened)
 // @ts-expect-error: deliveryMode is push or pull

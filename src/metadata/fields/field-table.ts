@@ -121,10 +121,15 @@ export const fields = {
     about: 'Whether to replace an event subscription of that name that does not deliver to a webhook.',
     parse: (text) => rules.parseChoice(text, ['true', 'false']) === 'true',
   }),
-  eventDeliverySchema: choice(eventSchemas, {
+  eventDeliverySchema: withDefault({
     ...input,
+    default: 'CloudEventSchemaV1_0',
+    choices: eventSchemas,
+    otherChoices: ['default'],
     stricter: { pull: rules.onlyCloudEvents },
     about: 'Schema in which events are delivered.',
+    parse: (text) =>
+      text.toLowerCase() === 'default' ? 'CloudEventSchemaV1_0' : rules.parseChoice(text, eventSchemas),
   }),
   deliveryAuthentication: choice(needs.deliveryAuthentications, {
     ...push,

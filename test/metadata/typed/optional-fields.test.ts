@@ -61,11 +61,11 @@ describe('optional fields', () => {
   })
 
   it('of the event subscription go back to its own by "default", and no others do', () => {
-    const names = Object.keys(settingFields)
+    const names = [...Object.keys(settingFields), 'eventDeliverySchema']
     const { settings } = input(Object.fromEntries(names.map((name) => [name, 'default']))) ?? {}
-    const { eventDeliverySchema: _, ...others } = settings ?? {}
-    // The two fields of dead letters are one setting.
-    expect(Object.keys(others)).toHaveLength(names.length - 1)
+    const { eventDeliverySchema, ...others } = settings ?? {}
+    expect(eventDeliverySchema).toBe('CloudEventSchemaV1_0')
+    expect(Object.keys(others)).toHaveLength(names.length - 2)
     expect(Object.values(others).every((value) => value === resetToDefault)).toBe(true)
     expect(faults({ ...sampleInput, maxConcurrency: 'default' })).toMatchObject([{ field: 'maxConcurrency' }])
   })

@@ -36,6 +36,7 @@ describe('pull delivery', () => {
     ['handlerTimeout', '1h', { handlerTimeoutMs: 3_600_000 }],
     ['maxDeliveryAttempts', '10', { settings: { maxDeliveryAttempts: 10 } }],
     ['maxDeliveryAttempts', 'Default', { settings: { maxDeliveryAttempts: expect.any(Symbol) } }],
+    ['eventDeliverySchema', 'default', { settings: { eventDeliverySchema: 'CloudEventSchemaV1_0' } }],
     ['eventSubscriptionName', 'a'.repeat(50), { eventSubscriptionName: 'a'.repeat(50) }],
     ['scope', group, { forwardedScope: { id: group } }],
     ['scope', bare.namespaceTopic.toUpperCase(), { forwardedScope: undefined }],
