@@ -1,6 +1,5 @@
 /** The state of a delivery from its arrival to its end: how its events ended, and which outcomes are remembered. */
 import { AsyncResource } from 'node:async_hooks'
-import type { CancelTimer } from '../support/time/clock.ts'
 import { keepNewest } from '../support/work/work.ts'
 import type { DeliveryMember } from './events.ts'
 import type { Share } from './room.ts'
@@ -49,7 +48,8 @@ export class OpenDelivery {
   readonly #toBegin: number[]
   /** Events without a final outcome. */
   #unended: number
-  #isSettled = false
+  /** Its outcomes are told, once and for all. */
+  isSettled = false
   /** How many hold the bytes: the handler calls, and the answer until the sender has got the answer. */
   #holders = 1
   readonly #timeout = new AbortController()
@@ -57,7 +57,6 @@ export class OpenDelivery {
   readonly signal: AbortSignal = this.#timeout.signal
   /** Milliseconds, by `now` of the dispatcher: `handlerTimeout` is over then. */
   readonly expiresAt: number
-  #cancelWait: CancelTimer | undefined
   /** By digest; made when an event is delivered again, since a digest costs a tenth of all the work. */
   #final: ReadonlyMap<string, FinalOutcome> | undefined
   /** The asynchronous context in which the delivery was dispatched. */
@@ -70,11 +69,6 @@ export class OpenDelivery {
     this.outcomes = members.map(() => 'notTried')
     this.#toBegin = members.map((_, index) => index).reverse()
     this.#unended = members.length
-  }
-
-  /** Its outcomes are told, once and for all. */
-  get isSettled(): boolean {
-    return this.#isSettled
   }
 
   /** Each event has a final outcome. */
@@ -117,7 +111,7 @@ export class OpenDelivery {
   }
 
   settle(): void {
-    this.#isSettled = true
+    this.isSettled = true
     this.#toBegin.length = 0
   }
 
@@ -131,15 +125,6 @@ export class OpenDelivery {
       }),
     )
     return this.#final
-  }
-
-  waitBy(timer: CancelTimer): void {
-    this.#cancelWait = timer
-  }
-
-  endWait(): void {
-    this.#cancelWait?.()
-    this.#cancelWait = undefined
   }
 
   /** `handlerTimeout` is over. */

@@ -1,5 +1,5 @@
 /** Hands events to the handler, `maxConcurrency` at once, and settles each delivery once; knows nothing of how deliveries arrive. */
-import { type Clock, createAlarm } from '../support/time/clock.ts'
+import { type CancelTimer, type Clock, createAlarm } from '../support/time/clock.ts'
 import { createKnownOutcomes, type Delivery, type EventOutcome, OpenDelivery } from './delivery.ts'
 import type { DeliveryEvent } from './events.ts'
 import {
@@ -44,10 +44,8 @@ const maxWaiting = 1_000
 
 export class Dispatcher {
   readonly #options: DispatcherOptions
-  /** Handler calls that are reserved, of `maxConcurrency`. A call that is given to a delivery counts before its handler begins. */
-  #reserved = 0
-  /** Deliveries that wait for a free call, the first ones first. */
-  readonly #queue = new Set<OpenDelivery>()
+  /** Deliveries that wait for a free call, the first ones first, and what ends the time of each wait. */
+  readonly #queue = new Map<OpenDelivery, CancelTimer | undefined>()
   #isHandingOut = false
   readonly #known = createKnownOutcomes()
   readonly #running: Call[] = []
@@ -79,7 +77,7 @@ export class Dispatcher {
   /** Begins no more events, and settles the deliveries that wait. */
   stop(): void {
     this.#stopped = true
-    for (const open of [...this.#queue]) open.inContext(() => this.#giveUp(open))
+    for (const open of [...this.#queue.keys()]) open.inContext(() => this.#giveUp(open))
   }
 
   /** Resolves when no handler runs and every delivery is settled. */
@@ -100,16 +98,18 @@ export class Dispatcher {
     return this.#running.length > 0 && this.#running.every(({ signal }) => signal.aborted)
   }
 
+  get #isFull(): boolean {
+    return this.#running.length >= this.#options.maxConcurrency
+  }
+
   /** `running` as above. `waiting`: deliveries that wait for a call. `handling`: how calls ended, and whether all calls hang. */
   status(): { readonly running: number; readonly waiting: number; readonly handling: Handling } {
-    const isFull = this.running >= this.#options.maxConcurrency
-    const handling = { recent: this.#recent.current(), allHang: isFull && this.allHang }
+    const handling = { recent: this.#recent.current(), allHang: this.#isFull && this.allHang }
     return { running: this.running, waiting: this.#queue.size, handling }
   }
 
   /** Begins events until all are begun, or the next one has to wait for a free call. To be called in the context of the delivery. */
-  #proceed(open: OpenDelivery, given?: 'a free call'): void {
-    let hasCall = given !== undefined
+  #proceed(open: OpenDelivery): void {
     const { members, redelivered } = open.delivery
     for (let index = open.next(); index !== undefined; index = open.next()) {
       const member = members[index]
@@ -123,16 +123,14 @@ export class Dispatcher {
       } else if (this.#stopped) {
         open.putBack(index)
         this.#giveUp(open)
-      } else if (hasCall || this.#reserveCall()) {
-        hasCall = false
-        this.#begin(open, index, member)
-      } else {
+      } else if (this.#isFull) {
         open.putBack(index)
         this.#wait(open)
         return
+      } else {
+        this.#begin(open, index, member)
       }
     }
-    if (hasCall) this.#giveCallBack()
   }
 
   /** Calls the handler with an event. */
@@ -140,7 +138,6 @@ export class Dispatcher {
     const handler = this.#options.handler.current
     open.hadTurn = true
     if (!handler) {
-      this.#giveCallBack()
       this.#end(open, index, 'notTried')
       return
     }
@@ -170,7 +167,7 @@ export class Dispatcher {
       open.inContext(() => (isLate ? this.#beginAnew(open, index) : this.#end(open, index, outcome)))
     }
     call.delivery.letGo()
-    this.#giveCallBack()
+    this.#handOutCalls()
     this.#checkIdle()
     this.#options.onCallEnd?.()
   }
@@ -181,7 +178,7 @@ export class Dispatcher {
     const hasGivenUp = !isWaiting && open.outcomes.includes('notTried')
     open.putBack(index)
     if (hasGivenUp) this.#giveUp(open)
-    else if (!isWaiting) this.#proceed(open)
+    else if (!isWaiting) this.#wait(open)
   }
 
   /** Gives a redelivered event the outcome that it had before, or lets it join the call that still runs. False: the event is new. */
@@ -202,27 +199,16 @@ export class Dispatcher {
     return true
   }
 
-  #reserveCall(): boolean {
-    if (this.#queue.size > 0 || this.#reserved >= this.#options.maxConcurrency) return false
-    this.#reserved++
-    return true
-  }
-
-  /**
-   * Hands free calls to deliveries that wait. A loop, not recursion: a synchronous handler gives its call back before the next one
-   * begins.
-   */
-  #giveCallBack(): void {
-    this.#reserved--
+  /** Hands free calls to deliveries that wait. A loop, not recursion: a synchronous handler ends before the next one begins. */
+  #handOutCalls(): void {
     if (this.#isHandingOut) return
     this.#isHandingOut = true
     try {
-      for (const open of this.#queue) {
-        if (this.#reserved >= this.#options.maxConcurrency) break
-        this.#reserved++
+      for (const open of this.#queue.keys()) {
+        if (this.#isFull) break
         this.#leaveQueue(open)
         open.hadTurn = true
-        open.inContext(() => this.#proceed(open, 'a free call'))
+        open.inContext(() => this.#proceed(open))
       }
     } finally {
       this.#isHandingOut = false
@@ -231,20 +217,20 @@ export class Dispatcher {
 
   /** A delivery that has had a turn before always finds room in the queue: the first wait has bounded the number of such deliveries. */
   #wait(open: OpenDelivery): void {
-    if (!open.hadTurn) {
-      if (this.#queue.size >= maxWaiting || !open.shrink()) {
-        this.#giveUp(open)
-        return
-      }
+    if (open.hadTurn) {
+      this.#queue.set(open, undefined)
+    } else if (this.#queue.size < maxWaiting && open.shrink()) {
       const { waitedMs = 0 } = open.delivery
-      open.waitBy(this.#options.clock.setTimer(maxWaitMs - waitedMs, () => open.inContext(() => this.#giveUp(open))))
+      const giveUp = () => open.inContext(() => this.#giveUp(open))
+      this.#queue.set(open, this.#options.clock.setTimer(maxWaitMs - waitedMs, giveUp))
+    } else {
+      this.#giveUp(open)
     }
-    this.#queue.add(open)
   }
 
   #leaveQueue(open: OpenDelivery): void {
+    this.#queue.get(open)?.()
     this.#queue.delete(open)
-    open.endWait()
   }
 
   /** Begins no more of its events: they keep the outcome `notTried`. */
@@ -262,7 +248,7 @@ export class Dispatcher {
   /** A delivery that is not settled waits for a free call, or for the end of a call. */
   #expireUntil(time: number): void {
     const called = this.#running.flatMap(({ awaitedBy }) => awaitedBy.map(({ delivery }) => delivery))
-    for (const open of new Set([...called, ...this.#queue])) {
+    for (const open of new Set([...called, ...this.#queue.keys()])) {
       if (open.isSettled) continue
       if (open.expiresAt <= time) open.inContext(() => this.#expire(open))
       else this.#expiry.set(open.expiresAt)
