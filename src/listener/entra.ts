@@ -16,12 +16,13 @@ export interface EntraCheckOptions {
   readonly keys: KeySet
   /** Epoch milliseconds. */
   readonly now: () => number
-  /** Verified tokens that are remembered until they expire. @default 1_000 */
-  readonly maxCached?: number
 }
 
+/** Verified tokens that are remembered until they expire. */
+const maxVerified = 1_000
+
 /** Makes a check of an `Authorization` header. It gives no promise where the token was verified before. */
-export function createEntraCheck({ expected, keys, now, maxCached = 1_000 }: EntraCheckOptions) {
+export function createEntraCheck({ expected, keys, now }: EntraCheckOptions) {
   // Hashes, not tokens: a token that could be presented again does not stay in memory.
   const verified = new Map<string, number>()
 
@@ -29,19 +30,9 @@ export function createEntraCheck({ expected, keys, now, maxCached = 1_000 }: Ent
     // Claims first: a token for somebody else then costs no signature check and no fetch of keys.
     const decision = decideToken(readClaims(token), expected, now())
     if ('fault' in decision) return { kind: 'failing', fault: decision.fault }
-    switch (await keys.verify(token)) {
-      case 'unavailable': {
-        const failure = keys.failure()
-        return { kind: 'unavailable', fault: failure === undefined ? unknownKey : { ...noKeys, failure } }
-      }
-      case 'unknownKey':
-        return { kind: 'failing', fault: unknownKey }
-      case 'invalid':
-        return { kind: 'failing', fault: { reason: 'the signature of its token is wrong' } }
-      case 'valid':
-        keepNewest(verified, digest, decision.expiresAt, maxCached)
-        return { kind: 'proven' }
-    }
+    const evidence = await keys.verify(token)
+    if (evidence.kind === 'proven') keepNewest(verified, digest, decision.expiresAt, maxVerified)
+    return evidence
   }
 
   return (authorization: string | undefined): Evidence | Promise<Evidence> => {
@@ -53,9 +44,6 @@ export function createEntraCheck({ expected, keys, now, maxCached = 1_000 }: Ent
     return verify(token, digest)
   }
 }
-
-const unknownKey = { reason: 'its token is signed by a key that the tenant does not have' }
-const noKeys = { reason: 'the keys to check its token with cannot be fetched', remedy: 'let this process reach Entra' }
 
 function bearerToken(authorization: string | undefined): string | undefined {
   if (authorization === undefined || authorization.slice(0, 7).toLowerCase() !== 'bearer ') return undefined
@@ -149,9 +137,6 @@ function matches(value: unknown, accepted: readonly string[]): boolean {
   return typeof value === 'string' && accepted.some((one) => one.toLowerCase() === value.toLowerCase())
 }
 
-/** `unavailable`: the key is not in the set that we have, and the set cannot be fetched now. */
-export type SignatureCheck = 'valid' | 'invalid' | 'unknownKey' | 'unavailable'
-
 /** The signing keys of the tenant. */
 export type KeySet = ReturnType<typeof createKeySet>
 
@@ -181,6 +166,7 @@ export function createKeySet(options: KeySetOptions) {
   const send = connect(options)
   let fetched = 0
   let askedAt = Number.NEGATIVE_INFINITY
+  /** Why the last fetch failed; `undefined` where it did not. */
   let failure: string | undefined
 
   async function fetchKeys(): Promise<Response> {
@@ -209,22 +195,25 @@ export function createKeySet(options: KeySetOptions) {
     [customFetch]: fetchKeys,
   })
   return {
-    /** Why the last fetch failed; `undefined` where it did not. */
-    failure: () => failure,
-    /** Checks the RS256 signature of a token. */
-    async verify(token: string): Promise<SignatureCheck> {
+    /** Checks the RS256 signature of a token, whose claims were accepted. */
+    async verify(token: string): Promise<Evidence> {
       const before = fetched
       try {
         await compactVerify(token, keys, { algorithms: ['RS256'] })
-        return 'valid'
+        return { kind: 'proven' }
       } catch (error) {
-        if (faultsOfToken.has(codeOf(error))) return 'invalid'
+        if (faultsOfToken.has(codeOf(error))) return { kind: 'failing', fault: wrongSignature }
         // The key may be newer than our set: it is unknown only if the set was fetched after the token came.
-        return error instanceof errors.JWKSNoMatchingKey && fetched > before ? 'unknownKey' : 'unavailable'
+        if (error instanceof errors.JWKSNoMatchingKey && fetched > before) return { kind: 'failing', fault: unknownKey }
+        return { kind: 'unavailable', fault: failure === undefined ? unknownKey : { ...noKeys, failure } }
       }
     },
   }
 }
+
+const wrongSignature = { reason: 'the signature of its token is wrong' }
+const unknownKey = { reason: 'its token is signed by a key that the tenant does not have' }
+const noKeys = { reason: 'the keys to check its token with cannot be fetched', remedy: 'let this process reach Entra' }
 
 /** Is there a key that could sign? A set without one is an answer of something else than Entra. */
 function holdsKey(set: unknown): boolean {
