@@ -67,8 +67,8 @@ export function createAnswers(options: AnswersOptions) {
   const deliveries: Counts = new Map()
   const strangers: Counts = new Map()
   const ownName = source.eventSubscriptionName.toLowerCase()
-  /** Deliveries that `fail` has counted. */
-  const failed = new WeakSet<FastifyReply>()
+  /** POSTs that are counted when their status is final, whatever fails before. */
+  const answering = new WeakSet<FastifyReply>()
   const recent = createRecentCounts(elapsed)
   const crowded = createRecentCounts(elapsed)
   let foreignAt: number | undefined
@@ -76,25 +76,54 @@ export function createAnswers(options: AnswersOptions) {
   let lastRefused: LastRefused | undefined
 
   /**
-   * Answers a POST, and counts it when its status is final: hooks of the host may delay the answer, change its status, or fail.
+   * Answers 500 because the code failed, ours or a hook of the host.
    *
-   * @param closes the connection, after the answer
+   * @param isProven the gate had let the delivery in
    */
+  function fail(reply: FastifyReply, error: unknown, isProven: boolean): void {
+    if (reply.sent) return
+    const reason = cut(scrub(errorInWords(error), secrets?.()), 300)
+    log.error('a request failed in the listener', { error: reason }, reason)
+    const answer = problemAnswer(500, 'The request failed.', { connection: 'close' })
+    if (isDelivery(reply.request)) {
+      const isStranger = !isProven && !namesOurs(reply.request.headers, ownName)
+      if (!isStranger) {
+        countRefused(source, answer.status)
+        lastRefused = { why: `the listener failed (${reason})`, status: answer.status, lastAt: now() }
+        recent.add(true)
+      }
+      if (!answering.has(reply)) count(isStranger ? strangers : deliveries, answer.status)
+    }
+    sendPastHooks(reply, answer)
+  }
+
+  /** Never throws: it may run in a timer, where an error would end the process. */
+  function send(reply: FastifyReply, answer: Answer, { closes, isProven }: Sending): void {
+    try {
+      sendAnswer(reply, answer, closes)
+    } catch (error) {
+      // The host has broken the reply.
+      fail(reply, error, isProven)
+    }
+  }
+
+  /** Answers a POST, and counts it when its status is final: hooks of the host may delay the answer, change its status, or fail. */
   function answerPost(
     reply: FastifyReply,
     answer: Answer,
     counts: Counts,
-    closes: boolean,
+    sending: Sending,
     onKnown?: (isTaken: boolean) => void,
   ): void {
     const { raw } = reply
     const isConnected = !hasEnded(reply)
     const end = (isSent: boolean) => {
-      if (!failed.has(reply)) count(counts, raw.statusCode)
+      count(counts, raw.statusCode)
       onKnown?.(raw.statusCode === 200 && isSent)
     }
+    answering.add(reply)
     // A hook of the host may have answered: then its status counts.
-    if (!reply.sent) sendAnswer(reply, answer, closes)
+    if (!reply.sent) send(reply, answer, sending)
     // Until the answer to an earlier request of the same connection is sent, this answer waits, and its sender may go.
     const isWaiting = raw.socket === null && !raw.writableFinished
     if (!isConnected || (raw.writableEnded && !isWaiting)) end(isConnected)
@@ -112,7 +141,7 @@ export function createAnswers(options: AnswersOptions) {
     }
     if (logEvent === 'subscriptionDeleted') onSubscriptionDeleted?.()
     // Strangers must not be able to hold all connections for ever: they have to open the connection again.
-    const closes = unproven && isCrowded()
+    const sending = { closes: unproven && isCrowded(), isProven: !unproven }
     if (isDelivery(request)) {
       if (answer.status >= 400) countRefused(source, answer.status)
       const isStranger = unproven && !mayBeOurs && !namesOurs(request.headers, ownName)
@@ -121,8 +150,8 @@ export function createAnswers(options: AnswersOptions) {
         const why = whyRefused(refusal)
         if (why !== undefined) lastRefused = { why, status: answer.status, lastAt: now() }
       }
-      answerPost(reply, answer, isStranger ? strangers : deliveries, closes)
-    } else sendAnswer(reply, answer, closes)
+      answerPost(reply, answer, isStranger ? strangers : deliveries, sending)
+    } else send(reply, answer, sending)
   }
 
   return {
@@ -138,33 +167,9 @@ export function createAnswers(options: AnswersOptions) {
       crowded.add(isPutOff)
       // The dispatcher has told of a time-out.
       if (isPutOff) log.warn(`put off a delivery: ${detail}`)
-      answerPost(reply, status === 200 ? acknowledgement : problemAnswer(status, detail), deliveries, false, onKnown)
+      answerPost(reply, status === 200 ? acknowledgement : problemAnswer(status, detail), deliveries, proven, onKnown)
     },
-    /**
-     * Answers 500 because the code failed, ours or a hook of the host.
-     *
-     * @param isProven the gate had let the delivery in
-     */
-    fail(reply: FastifyReply, error: unknown, isProven: boolean): void {
-      if (reply.sent) return
-      const reason = cut(scrub(errorInWords(error), secrets?.()), 300)
-      log.error('a request failed in the listener', { error: reason }, reason)
-      const answer = problemAnswer(500, 'The request failed.', { connection: 'close' })
-      if (isDelivery(reply.request)) {
-        const isStranger = !isProven && !namesOurs(reply.request.headers, ownName)
-        if (!isStranger) {
-          countRefused(source, answer.status)
-          lastRefused = { why: `the listener failed (${reason})`, status: answer.status, lastAt: now() }
-          recent.add(true)
-        }
-        // The answer to a sender that has gone may be counted already.
-        if (!hasEnded(reply)) {
-          failed.add(reply)
-          count(isStranger ? strangers : deliveries, answer.status)
-        }
-      }
-      sendPastHooks(reply, answer)
-    },
+    fail,
     figures: (): AnswerFigures => ({
       answered: Object.fromEntries(deliveries),
       strangers: Object.fromEntries(strangers),
@@ -192,6 +197,15 @@ const hasOwnReason: ReadonlySet<LogEvent> = new Set(['noHandler', 'foreign', 'fo
  */
 const isReasonOfOurs = ({ answer, logEvent }: GateRefusal, allHang: () => boolean): boolean =>
   answer.status > 400 && (logEvent !== 'noRoom' || allHang())
+
+interface Sending {
+  /** The connection ends with the answer. */
+  readonly closes: boolean
+  /** The request has proven that it comes from our event subscription. */
+  readonly isProven: boolean
+}
+
+const proven: Sending = { closes: false, isProven: true }
 
 /** Numbers by the status of the answer. */
 type Counts = Map<number, number>

@@ -206,16 +206,8 @@ export function whenEnded({ raw }: FastifyReply, callback: () => void): void {
 /** Bytes of an unread body. A smaller body is cheaper to read than a new connection is to open. */
 const cheapBodyBytes = 65_536
 
-/** Sends an answer. `closes`: the connection ends with it. Never throws: it may run in a timer, where an error would end the process. */
-export function sendAnswer(reply: FastifyReply, answer: Answer, closes = false): void {
-  try {
-    send(reply, answer, closes)
-  } catch (error) {
-    sendError(reply, error)
-  }
-}
-
-function send(reply: FastifyReply, { status, headers, body }: Answer, closes: boolean): void {
+/** Sends an answer. @param closes the connection, after the answer */
+export function sendAnswer(reply: FastifyReply, { status, headers, body }: Answer, closes: boolean): void {
   const { req } = reply.raw
   // Otherwise Node reads the rest of the body, to be ready for the next request.
   const isLeft = !req.complete && (declaredLength(req.headers) ?? Number.POSITIVE_INFINITY) > cheapBodyBytes
@@ -225,16 +217,6 @@ function send(reply: FastifyReply, { status, headers, body }: Answer, closes: bo
   reply.code(status)
   for (const name in headers) reply.header(name, headers[name])
   void reply.send(body)
-}
-
-/** Answers 500 through Fastify, with the host's hooks for errors. Never throws. */
-export function sendError(reply: FastifyReply, error: unknown): void {
-  try {
-    void reply.send(error instanceof Error ? error : new Error('a delivery failed', { cause: error }))
-  } catch {
-    // The host has broken `send` itself. Event Grid delivers again when the connection closes without an answer.
-    reply.raw.destroy()
-  }
 }
 
 /** Sends an answer past the host's hooks: the error of a hook may have a status, 400 for instance, that would end the event. */

@@ -20,7 +20,6 @@ import {
   pathOf,
   problemAnswer,
   readBody,
-  sendError,
   whenEnded,
 } from './request.ts'
 
@@ -97,11 +96,7 @@ export function createRoutes(options: RoutesOptions): FastifyPluginAsync {
     }
     const decision = decideByHead(gate, raw.method ?? '', headers)
     if (!(decision instanceof Promise)) follow(decision)
-    else {
-      const followed = decision.then(follow).catch((error: unknown) => answers.fail(reply, error, isProven(request)))
-      // The host has broken the reply: Event Grid delivers again when the connection closes without an answer.
-      inBackground(followed, () => raw.destroy())
-    }
+    else inBackground(decision.then(follow), (error) => answers.fail(reply, error, isProven(request)))
   }
 
   /** Hands on the body of a request that the gate has let in. A hook of the host may have replaced it. */
@@ -145,7 +140,7 @@ export function createRoutes(options: RoutesOptions): FastifyPluginAsync {
       })
     } catch (error) {
       share.release()
-      sendError(reply, error)
+      answers.fail(reply, error, true)
     }
   }
 
