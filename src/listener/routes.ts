@@ -11,17 +11,7 @@ import { inBackground } from '../support/work/work.ts'
 import { decideByHead, type Gate, type GateDecision, type GateRefusal, tooLarge } from './admission.ts'
 import type { Answers } from './answers.ts'
 import { answerValidation, maxValidationBytes } from './handshake.ts'
-import {
-  type Answer,
-  bytesOf,
-  declaredLength,
-  defaultPath,
-  overLimit,
-  pathOf,
-  problemAnswer,
-  readBody,
-  whenEnded,
-} from './request.ts'
+import { declaredLength, defaultPath, overLimit, pathOf, problemAnswer, readBody, whenEnded } from './request.ts'
 
 /** The delivery attributes that the event subscription declares. */
 export interface DeclaredAttributes {
@@ -103,19 +93,19 @@ export function createRoutes(options: RoutesOptions): FastifyPluginAsync {
   function handOn(reply: FastifyReply, admission: Admitted): void {
     const { body } = reply.request
     const isDelivery = admission.as === 'delivery'
-    const bytes = bytesOf(body)
-    const refuse = (answer: Answer, logEvent: 'unreadable' | 'replaced') =>
-      answers.refuse(reply, { answer, logEvent, unproven: !isDelivery })
-    if (bytes !== undefined && isDelivery) {
+    if (body === overLimit) {
+      const answer = tooLarge(isDelivery ? gate.maxRequestBytes : maxValidationBytes)
+      answers.refuse(reply, { answer, logEvent: 'unreadable', unproven: !isDelivery })
+    } else if (!Buffer.isBuffer(body)) {
+      throw new TypeError('a hook of the host has replaced the body by something that is no Buffer')
+    } else if (isDelivery) {
       // No handler call ends before this turn does. So as soon as `maxConcurrency` deliveries are collected, all are worked off.
       admission.isHandedOver = true
-      addToTurn(() => deliver(reply, bytes, admission), bytes.length, maxConcurrency)
-    } else if (bytes !== undefined) {
-      const answer = answerValidation(bytes, { isReady: gate.isReady() })
+      addToTurn(() => deliver(reply, body, admission), body.length, maxConcurrency)
+    } else {
+      const answer = answerValidation(body, { isReady: gate.isReady() })
       answers.refuse(reply, { answer, unproven: true, ...(answer.status === 400 && { logEvent: 'unreadable' }) })
-    } else if (body === overLimit)
-      refuse(tooLarge(isDelivery ? gate.maxRequestBytes : maxValidationBytes), 'unreadable')
-    else refuse(problemAnswer(500, 'The request failed.'), 'replaced')
+    }
   }
 
   function deliver(reply: FastifyReply, body: Buffer, { arrivedAt, waitedMs, share }: AdmittedDelivery): void {
