@@ -21,7 +21,7 @@ export interface Delivery {
   readonly attributes?: readonly string[] | undefined
   /** Room for the bytes. The dispatcher releases the room when the answer to the delivery has ended and no handler call for it runs. */
   readonly share: Share
-  /** Milliseconds, by `now` of the dispatcher: `handlerTimeout` counts from here. */
+  /** Milliseconds, by `elapsed` of the clock: `handlerTimeout` counts from here. */
   readonly arrivedAt: number
   /** Milliseconds that the delivery has waited for room: the wait for a free call is as much shorter. @default 0 */
   readonly waitedMs?: number
@@ -55,7 +55,7 @@ export class OpenDelivery {
   readonly #timeout = new AbortController()
   /** The signal of all events of the delivery. */
   readonly signal: AbortSignal = this.#timeout.signal
-  /** Milliseconds, by `now` of the dispatcher: `handlerTimeout` is over then. */
+  /** Milliseconds, by `elapsed` of the clock: `handlerTimeout` is over then. */
   readonly expiresAt: number
   /** By digest; made when an event is delivered again, since a digest costs a tenth of all the work. */
   #final: ReadonlyMap<string, FinalOutcome> | undefined

@@ -1,5 +1,5 @@
 /** Hands events to the handler, `maxConcurrency` at once, and settles each delivery once; knows nothing of how deliveries arrive. */
-import { type CancelTimer, type Clock, createAlarm } from '../support/time/clock.ts'
+import { type CancelTimer, createAlarm, type SteadyClock } from '../support/time/clock.ts'
 import { createKnownOutcomes, type Delivery, type EventOutcome, OpenDelivery } from './delivery.ts'
 import type { DeliveryEvent } from './events.ts'
 import {
@@ -17,9 +17,7 @@ export interface DispatcherOptions extends HandlerReports {
   readonly handler: CurrentHandler
   readonly maxConcurrency: number
   readonly handlerTimeoutMs: number
-  /** Milliseconds of a monotonic clock. */
-  readonly now: () => number
-  readonly clock: Pick<Clock, 'setTimer'>
+  readonly clock: Omit<SteadyClock, 'now'>
   /** Called when a handler has ended, however late: its call is free. */
   readonly onCallEnd?: (() => void) | undefined
 }
@@ -60,16 +58,16 @@ export class Dispatcher {
 
   constructor(options: DispatcherOptions) {
     this.#options = options
-    this.#recent = createRecentCounts(options.now)
-    this.#expiry = createAlarm({ ...options, ring: (time) => this.#expireUntil(time) })
+    this.#recent = createRecentCounts(options.clock)
+    this.#expiry = createAlarm(options.clock, (time) => this.#expireUntil(time))
   }
 
   dispatch(delivery: Delivery): void {
-    const { now, handlerTimeoutMs } = this.#options
+    const { clock, handlerTimeoutMs } = this.#options
     const open = new OpenDelivery(delivery, handlerTimeoutMs)
     this.#unsettled++
     if (delivery.redelivered) this.#redeliveries++
-    if (open.expiresAt > now()) this.#proceed(open)
+    if (open.expiresAt > clock.elapsed()) this.#proceed(open)
     else this.#expire(open)
     if (!open.isSettled) this.#expiry.set(open.expiresAt)
   }
@@ -183,8 +181,8 @@ export class Dispatcher {
 
   /** Gives a redelivered event the outcome that it had before, or lets it join the call that still runs. False: the event is new. */
   #isKnown(open: OpenDelivery, index: number, event: DeliveryEvent): boolean {
-    const { now, handlerTimeoutMs } = this.#options
-    const since = now() - joinTimeouts * handlerTimeoutMs
+    const { clock, handlerTimeoutMs } = this.#options
+    const since = clock.elapsed() - joinTimeouts * handlerTimeoutMs
     const isSame = (one: Call) => one.arrivedAt > since && one.event.digest === event.digest
     // After `stop` a new delivery must not join a running call: who stops the dispatcher waits only for the earlier deliveries.
     const call = this.#stopped ? undefined : this.#running.find(isSame)

@@ -11,6 +11,7 @@ import type { Endpoints } from '../core/endpoints.ts'
 import type { CurrentHandler } from '../dispatch/handler.ts'
 import type { PushMetadata } from '../metadata/typed/metadata.ts'
 import { isSameText } from '../support/text/text.ts'
+import type { SteadyClock } from '../support/time/clock.ts'
 import { allowedMethods, answerOptions, maxValidationBytes, type OptionsContext } from './handshake.ts'
 import type { CredentialFault, Evidence, LogEvent } from './log-events.ts'
 import { type Answer, declaredLength, problemAnswer, refuseRepresentation, soleValue } from './request.ts'
@@ -45,8 +46,7 @@ export interface Gate extends OptionsContext {
   readonly handler: CurrentHandler
   /** When our own write of the event subscription succeeded (epoch milliseconds). Undefined: no write has succeeded yet. */
   readonly subscriptionWrittenAt: () => number | undefined
-  /** Epoch milliseconds. */
-  readonly now: () => number
+  readonly clock: Pick<SteadyClock, 'now'>
 }
 
 /** Returns a promise only for an Entra token that was not seen before. */
@@ -120,7 +120,7 @@ function refuseUnproven(
       return refused('A credential is required.')
     case 'failing': {
       const writtenAt = gate.subscriptionWrittenAt()
-      const isSettling = writtenAt === undefined || gate.now() - writtenAt < settlingMs
+      const isSettling = writtenAt === undefined || gate.clock.now() - writtenAt < settlingMs
       return isSettling ? putOff(mayBeChanging, 'unaccepted') : refused('The token is not accepted.')
     }
     case 'unavailable':
@@ -190,10 +190,7 @@ export interface CheckCredentialOptions {
   readonly keySetTimeoutMs?: number
   /** Ends a fetch of keys. */
   readonly closing: AbortSignal
-  /** Epoch milliseconds. */
-  readonly now: () => number
-  /** Milliseconds of a monotonic clock. */
-  readonly elapsed: () => number
+  readonly clock: SteadyClock
 }
 
 export async function createCredentialCheck(options: CheckCredentialOptions): Promise<CheckCredential> {
@@ -234,7 +231,7 @@ function createSharedTokenCheck(accepted: readonly DeliveryCredential[]): CheckC
 /** Checks Entra's tokens with the signing keys of the tenant. */
 async function createTokenCheck(
   delivery: PushMetadata['deliveryAuthentication'] & { readonly kind: 'entra' },
-  { input, endpoints, keySetTimeoutMs: timeoutMs, closing, now, elapsed }: CheckCredentialOptions,
+  { input, endpoints, keySetTimeoutMs: timeoutMs, closing, clock }: CheckCredentialOptions,
 ): Promise<CheckCredential> {
   // Loads jose only where tokens are checked.
   const { createEntraCheck, createKeySet } = await import('./entra.ts')
@@ -248,8 +245,8 @@ async function createTokenCheck(
       issuerHostV1: environment.tokenIssuerHostV1,
       authorityHosts: [authorityHost, environment.authorityHost],
     },
-    keys: createKeySet({ url, ca: endpoints.ca, timeoutMs, closing, elapsed }),
-    now,
+    keys: createKeySet({ url, ca: endpoints.ca, timeoutMs, closing, clock }),
+    clock,
   })
   return (headers) => check(headers.authorization)
 }

@@ -6,6 +6,7 @@ import type { EventOutcome } from '../dispatch/delivery.ts'
 import { countRefused, createRecentCounts, type DeliverySource, type RecentCounts } from '../dispatch/handler.ts'
 import { errorInWords } from '../support/process/error-code.ts'
 import { cut } from '../support/text/text.ts'
+import type { SteadyClock } from '../support/time/clock.ts'
 import { type GateRefusal, isDelivery, namesOurs } from './admission.ts'
 import { type LogEvent, logEvents, writeLine } from './log-events.ts'
 import { type Answer, hasEnded, problemAnswer, sendAnswer, sendPastHooks, whenEnded } from './request.ts'
@@ -20,10 +21,7 @@ export interface AnswersOptions {
   readonly onForeignDelivery?: (() => void) | undefined
   /** Called for each notice of Event Grid that the event subscription was deleted. The notice has proven its sender. */
   readonly onSubscriptionDeleted?: (() => void) | undefined
-  /** Epoch milliseconds. */
-  readonly now: () => number
-  /** Milliseconds of a monotonic clock. */
-  readonly elapsed: () => number
+  readonly clock: SteadyClock
   /** More than half of the connections are taken. */
   readonly isCrowded: () => boolean
   /** Handlers run, and each of them longer than its time limit. */
@@ -63,14 +61,14 @@ export interface LastRefused {
 export type Answers = ReturnType<typeof createAnswers>
 
 export function createAnswers(options: AnswersOptions) {
-  const { log, secrets, source, onForeignDelivery, onSubscriptionDeleted, now, elapsed, isCrowded, allHang } = options
+  const { log, secrets, source, onForeignDelivery, onSubscriptionDeleted, clock, isCrowded, allHang } = options
   const deliveries: Counts = new Map()
   const strangers: Counts = new Map()
   const ownName = source.eventSubscriptionName.toLowerCase()
   /** POSTs that are counted when their status is final, whatever fails before. */
   const answering = new WeakSet<FastifyReply>()
-  const recent = createRecentCounts(elapsed)
-  const crowded = createRecentCounts(elapsed)
+  const recent = createRecentCounts(clock)
+  const crowded = createRecentCounts(clock)
   let foreignAt: number | undefined
   let acceptedAt: number | undefined
   let lastRefused: LastRefused | undefined
@@ -89,7 +87,7 @@ export function createAnswers(options: AnswersOptions) {
       const isStranger = !isProven && !namesOurs(reply.request.headers, ownName)
       if (!isStranger) {
         countRefused(source, answer.status)
-        lastRefused = { why: `the listener failed (${reason})`, status: answer.status, lastAt: now() }
+        lastRefused = { why: `the listener failed (${reason})`, status: answer.status, lastAt: clock.now() }
         recent.add(true)
       }
       if (!answering.has(reply)) count(isStranger ? strangers : deliveries, answer.status)
@@ -136,7 +134,7 @@ export function createAnswers(options: AnswersOptions) {
     const { answer, logEvent, unproven = false, mayBeOurs = false, fault } = refusal
     if (logEvent) writeLine(log, logEvent, { status: answer.status, headers: request.headers, fault })
     if (logEvent === 'foreign' || logEvent === 'foreignUnmanaged') {
-      foreignAt = now()
+      foreignAt = clock.now()
       onForeignDelivery?.()
     }
     if (logEvent === 'subscriptionDeleted') onSubscriptionDeleted?.()
@@ -148,7 +146,7 @@ export function createAnswers(options: AnswersOptions) {
       if (!isStranger) {
         recent.add(isReasonOfOurs(refusal, allHang))
         const why = whyRefused(refusal)
-        if (why !== undefined) lastRefused = { why, status: answer.status, lastAt: now() }
+        if (why !== undefined) lastRefused = { why, status: answer.status, lastAt: clock.now() }
       }
       answerPost(reply, answer, isStranger ? strangers : deliveries, sending)
     } else send(reply, answer, sending)
@@ -162,7 +160,7 @@ export function createAnswers(options: AnswersOptions) {
       const isPutOff = outcomes.includes('notTried')
       if (status !== 200) countUnhandled(source, outcomes)
       lastRefused = undefined
-      acceptedAt = now()
+      acceptedAt = clock.now()
       recent.add(false)
       crowded.add(isPutOff)
       // The dispatcher has told of a time-out.

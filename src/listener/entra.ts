@@ -7,28 +7,27 @@ import { scrub } from '../core/scrub.ts'
 import { codeOf, nameOf } from '../support/process/error-code.ts'
 import { isRecord } from '../support/text/json-text.ts'
 import { cut } from '../support/text/text.ts'
-import { withLimit } from '../support/time/clock.ts'
+import { type SteadyClock, withLimit } from '../support/time/clock.ts'
 import { keepNewest } from '../support/work/work.ts'
 import type { CredentialFault, Evidence } from './log-events.ts'
 
 export interface EntraCheckOptions {
   readonly expected: ExpectedToken
   readonly keys: KeySet
-  /** Epoch milliseconds. */
-  readonly now: () => number
+  readonly clock: Pick<SteadyClock, 'now'>
 }
 
 /** Verified tokens that are remembered until they expire. */
 const maxVerified = 1_000
 
 /** Makes a check of an `Authorization` header. It gives no promise where the token was verified before. */
-export function createEntraCheck({ expected, keys, now }: EntraCheckOptions) {
+export function createEntraCheck({ expected, keys, clock }: EntraCheckOptions) {
   // Hashes, not tokens: a token that could be presented again does not stay in memory.
   const verified = new Map<string, number>()
 
   async function verify(token: string, digest: string): Promise<Evidence> {
     // Claims first: a token for somebody else then costs no signature check and no fetch of keys.
-    const decision = decideToken(readClaims(token), expected, now())
+    const decision = decideToken(readClaims(token), expected, clock.now())
     if ('fault' in decision) return { kind: 'failing', fault: decision.fault }
     const evidence = await keys.verify(token)
     if (evidence.kind === 'proven') keepNewest(verified, digest, decision.expiresAt, maxVerified)
@@ -40,7 +39,7 @@ export function createEntraCheck({ expected, keys, now }: EntraCheckOptions) {
     if (token === undefined) return { kind: 'absent' }
     const digest = hash('sha256', token, 'base64')
     const expiresAt = verified.get(digest)
-    if (expiresAt !== undefined && now() < expiresAt) return { kind: 'proven' }
+    if (expiresAt !== undefined && clock.now() < expiresAt) return { kind: 'proven' }
     return verify(token, digest)
   }
 }
@@ -149,8 +148,7 @@ export interface KeySetOptions {
   readonly timeoutMs?: number | undefined
   /** Ends a fetch under way. */
   readonly closing: AbortSignal
-  /** Milliseconds of a monotonic clock. */
-  readonly elapsed: () => number
+  readonly clock: Pick<SteadyClock, 'elapsed'>
 }
 
 /** Entra's set has a few kilobytes. */
@@ -162,7 +160,7 @@ const maxAgeMs = 12 * 60 * 60_000
 
 /** Fetches the keys with jose, which asks again for unknown key ids, and checks signatures with them. */
 export function createKeySet(options: KeySetOptions) {
-  const { url, timeoutMs = 5_000, closing, elapsed } = options
+  const { url, timeoutMs = 5_000, closing, clock } = options
   const send = connect(options)
   let fetched = 0
   let askedAt = Number.NEGATIVE_INFINITY
@@ -171,8 +169,8 @@ export function createKeySet(options: KeySetOptions) {
 
   async function fetchKeys(): Promise<Response> {
     // jose has no cooldown after a fetch that failed, or that gave something else than keys.
-    if (elapsed() - askedAt < cooldownMs) throw new Error('the last fetch was less than 30 s ago')
-    askedAt = elapsed()
+    if (clock.elapsed() - askedAt < cooldownMs) throw new Error('the last fetch was less than 30 s ago')
+    askedAt = clock.elapsed()
     try {
       const { status, bodyAsText } = await withLimit({ ms: timeoutMs, signal: closing }, send)
       if (status !== 200) throw Object.assign(new Error('no keys came'), { code: `HTTP status ${status}` })

@@ -27,7 +27,7 @@ const maxFormers = 100
  * subscription that its credential belongs to.
  */
 export async function createFormerDeliveries(options: FormerDeliveriesOptions) {
-  const { input: present, logger, now, elapsed, credentialReadAt } = options
+  const { input: present, logger, clock, credentialReadAt } = options
   const all = await Promise.all(
     options.formers
       .filter((former) => !isSameMetadata(accessOf(former), accessOf(present)))
@@ -45,7 +45,7 @@ export async function createFormerDeliveries(options: FormerDeliveriesOptions) {
   function isAccepted({ isOther }: (typeof all)[number]): boolean {
     if (isOther || present.provisioning !== 'manage') return true
     const readAt = credentialReadAt()
-    return readAt === undefined || now() - readAt < settlingMs
+    return readAt === undefined || clock.now() - readAt < settlingMs
   }
 
   /** Those whose event subscription a delivery names. */
@@ -57,8 +57,8 @@ export async function createFormerDeliveries(options: FormerDeliveriesOptions) {
   }
 
   function warn(former: (typeof all)[number]): void {
-    if (elapsed() - former.warnedAt < warningMs) return
-    former.warnedAt = elapsed()
+    if (clock.elapsed() - former.warnedAt < warningMs) return
+    former.warnedAt = clock.elapsed()
     const { eventSubscriptionName: eventSubscription, scope } = former.input
     logger.warn(
       'a former event subscription still delivers: its events are taken until this process ends, and where its filters are those of the ' +

@@ -6,7 +6,7 @@ import type { QuietLog } from '../core/logger.ts'
 import type { Dispatcher } from '../dispatch/dispatcher.ts'
 import { eventMetadata, readDelivery } from '../dispatch/events.ts'
 import type { Room, Share } from '../dispatch/room.ts'
-import { type Clock, realTimers } from '../support/time/clock.ts'
+import { realTimers, type SteadyClock } from '../support/time/clock.ts'
 import { inBackground } from '../support/work/work.ts'
 import { decideByHead, type Gate, type GateDecision, type GateRefusal, tooLarge } from './admission.ts'
 import type { Answers } from './answers.ts'
@@ -28,8 +28,7 @@ export interface RoutesOptions {
   readonly declared: DeclaredAttributes
   /** For deliveries with proof. */
   readonly room: Room
-  readonly clock: Pick<Clock, 'setTimer'>
-  readonly elapsed: () => number
+  readonly clock: Omit<SteadyClock, 'now'>
   /** Called with the connection of each request that has proof. */
   readonly keepConnection: (socket: Socket) => void
 }
@@ -54,10 +53,10 @@ interface AdmittedDelivery {
  */
 export function createRoutes(options: RoutesOptions): FastifyPluginAsync {
   const { gate, answers, dispatcher, log, maxConcurrency, declared } = options
-  const { room, clock, elapsed, keepConnection } = options
+  const { room, clock, keepConnection } = options
 
   function decide(request: FastifyRequest, reply: FastifyReply, proceed: () => void): void {
-    const arrivedAt = elapsed()
+    const arrivedAt = clock.elapsed()
     // A hook of the host may have replaced the headers.
     const { raw, headers } = request
     const follow = (decision: GateDecision) => {
@@ -71,11 +70,11 @@ export function createRoutes(options: RoutesOptions): FastifyPluginAsync {
       // The sender has gone while the credential was checked.
       if (raw.socket.destroyed) return
       let admission: AdmittedDelivery | undefined
-      const waitsSince = elapsed()
+      const waitsSince = clock.elapsed()
       // Reserves room before the body is read. Otherwise bodies that are half read could wait for each other's room for ever.
       const leave = room.enter(declaredLength(headers) ?? gate.maxRequestBytes, clock, (share) => {
         if (!share) return answers.refuse(reply, noRoomRefusal)
-        admission = { as: 'delivery', arrivedAt, waitedMs: elapsed() - waitsSince, share, isHandedOver: false }
+        admission = { as: 'delivery', arrivedAt, waitedMs: clock.elapsed() - waitsSince, share, isHandedOver: false }
         read(admission)
       })
       // Also where the sender has gone, or a hook of the host has answered.

@@ -57,7 +57,7 @@ it('answers 500 to a delivery that found no room and whose reply is broken, and 
   const taken = room.occupy(1)
   const time = createManualClock()
   const { deliver, events } = await openListener({
-    ...{ room, clock: time.clock, now: time.now },
+    ...{ room, clock: time.clock },
     fastify: (server) =>
       server.addHook('onRequest', async ({ headers }, reply) => {
         if (headers['x-broken'] !== undefined) reply.code = () => expect.fail('broken by the host')
@@ -77,7 +77,7 @@ it('puts deliveries off for a reason of ours while hanging handlers hold all roo
   const room = createRoom(2_000)
   const time = createManualClock()
   const { deliver, listener } = await openListener({
-    ...{ room, clock: time.clock, now: time.now },
+    ...{ room, clock: time.clock },
     handler: () => new Promise<void>(() => {}),
   })
   const text = (id: string) => cloudEventText(id, { pad: 'x'.repeat(1_500) })

@@ -2,6 +2,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { createEntraCheck, createKeySet, decideToken, type ExpectedToken } from '../../src/listener/entra.ts'
 import type { Evidence } from '../../src/listener/log-events.ts'
+import { systemClock } from '../../src/support/time/clock.ts'
 import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/free-port.ts'
 import { createManualClock } from '../support/manual-clock.ts'
@@ -111,7 +112,7 @@ describe('createKeySet', () => {
     onTestFinished(() => void vi.restoreAllMocks())
     const { path = '/keys', timeoutMs = 5_000 } = options
     const keySet = createKeySet({
-      ...{ url: `${server.authorityHost}${path}`, ca: server.ca, timeoutMs, elapsed: clock.now },
+      ...{ url: `${server.authorityHost}${path}`, ca: server.ca, timeoutMs, clock: clock.clock },
       closing: new AbortController().signal,
     })
     return { ...server, ...keySet, advance: clock.advance, fetched: () => server.state.requests.length }
@@ -127,7 +128,7 @@ describe('createKeySet', () => {
 
   /** Keys that are fetched without trust in the certificate of a test. */
   const openUntrusting = (url: string) =>
-    createKeySet({ url, ca: undefined, elapsed: () => 0, closing: new AbortController().signal })
+    createKeySet({ url, ca: undefined, clock: systemClock, closing: new AbortController().signal })
 
   it('fetches once for all tokens that come at the same time, and then no more', async () => {
     const [one] = await signers
@@ -260,7 +261,7 @@ describe('createEntraCheck', () => {
       return evidence
     }
     const clock = createManualClock(nowMs)
-    const check = createEntraCheck({ expected, keys: { verify }, now: clock.now })
+    const check = createEntraCheck({ expected, keys: { verify }, clock: clock.clock })
     return { signer, clock, check, asked: () => asked }
   }
 
@@ -330,7 +331,7 @@ describe('a delivery under entra', () => {
       input: { deliveryAuthentication },
       endpoints: { authorityHost: `${server.authorityHost}/`, ca: server.ca },
       keySetTimeoutMs,
-      now: clock.now,
+      clock: clock.clock,
       subscriptionWrittenAt: () => writtenAt,
       onForeignDelivery: () => reported++,
     })

@@ -446,7 +446,7 @@ describe('the option fastify of Binding', () => {
   it('leaves no timer behind where it fails, though its hook onClose fails too', async () => {
     const time = createManualClock()
     const opening = openListener({
-      ...{ clock: time.clock, now: time.now },
+      clock: time.clock,
       fastify(server) {
         server.addHook('onClose', async () => fail('no database'))
         fail('no plugin')
