@@ -90,9 +90,7 @@ export async function createListener(options: ListenerOptions) {
   })
   const { isCrowded } = server
   const answers = createAnswers({ ...common, source, isCrowded, allHang: () => dispatcher.allHang })
-  const { maxConcurrency } = input
-  const keepConnection = server.keep
-  const routes = createRoutes({ ...common, gate, answers, dispatcher, maxConcurrency, declared, room, keepConnection })
+  const routes = createRoutes({ ...common, gate, answers, dispatcher, declared, room, keepConnection: server.keep })
   try {
     await loadPlugins(server.app, options.fastify, [routes, createUnknownPaths(answers)])
   } catch (error) {

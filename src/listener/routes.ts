@@ -24,7 +24,6 @@ export interface RoutesOptions {
   readonly answers: Answers
   readonly dispatcher: Dispatcher
   readonly log: QuietLog
-  readonly maxConcurrency: number
   readonly declared: DeclaredAttributes
   /** For deliveries with proof. */
   readonly room: Room
@@ -52,8 +51,7 @@ interface AdmittedDelivery {
  * touch nothing of the host.
  */
 export function createRoutes(options: RoutesOptions): FastifyPluginAsync {
-  const { gate, answers, dispatcher, log, maxConcurrency, declared } = options
-  const { room, clock, keepConnection } = options
+  const { gate, answers, dispatcher, log, declared, room, clock, keepConnection } = options
 
   function decide(request: FastifyRequest, reply: FastifyReply, proceed: () => void): void {
     const arrivedAt = clock.elapsed()
@@ -98,9 +96,8 @@ export function createRoutes(options: RoutesOptions): FastifyPluginAsync {
     } else if (!Buffer.isBuffer(body)) {
       throw new TypeError('a hook of the host has replaced the body by something that is no Buffer')
     } else if (isDelivery) {
-      // No handler call ends before this turn does. So as soon as `maxConcurrency` deliveries are collected, all are worked off.
       admission.isHandedOver = true
-      addToTurn(() => deliver(reply, body, admission), body.length, maxConcurrency)
+      addToTurn(() => deliver(reply, body, admission), body.length)
     } else {
       const answer = answerValidation(body, { isReady: gate.isReady() })
       answers.refuse(reply, { answer, unproven: true, ...(answer.status === 400 && { logEvent: 'unreadable' }) })
@@ -232,15 +229,15 @@ let waitingBytes = 0
 /**
  * Collects the steps of one turn of the event loop. They are taken one after another when the turn ends, or when they reach a bound: all
  * handlers run first, then all answers are sent. The code is then still in the processor's caches, and who waits for the answers is woken
- * once. Each step runs in the asynchronous context in which it was added. It must not throw: those behind it would be dropped.
+ * once: a delivery took 57.2 µs of processor time with it, and 67.0 µs without it (bench/where-time-goes.md).
+ * Each step runs in the asynchronous context in which it was added. It must not throw: those behind it would be dropped.
  *
  * @param bytes memory that the step holds
- * @param maxSteps as soon as so many steps wait, this one included, all are taken at once; 32 at most
  */
-export function addToTurn(step: () => void, bytes: number, maxSteps: number): void {
+function addToTurn(step: () => void, bytes: number): void {
   waiting.push({ context: new AsyncResource('EventGridDelivery'), step })
   waitingBytes += bytes
-  if (waiting.length >= Math.min(maxSteps, maxWaiting) || waitingBytes > maxBytes) workOff()
+  if (waiting.length >= maxWaiting || waitingBytes > maxBytes) workOff()
   // Node calls back after it has read from the sockets that are ready.
   else if (waiting.length === 1) realTimers.setImmediate(workOff)
 }
