@@ -28,14 +28,15 @@ interface Call {
   readonly delivery: OpenDelivery
   readonly event: DeliveryEvent
   readonly id: string
-  readonly arrivedAt: number
-  readonly signal: AbortSignal
   /** The events that wait for the end of the call: first the event that the call began with, then redeliveries that joined the call. */
   awaitedBy: { readonly delivery: OpenDelivery; readonly index: number }[]
 }
 
-/** A redelivery joins a call for this many times `handlerTimeout`. Then the event is handled anew, in case the handler hangs. */
-const joinTimeouts = 4
+/**
+ * A redelivery joins a call for this many times `handlerTimeout` after the time of the call is over. Then the event is handled anew, in case
+ * the handler hangs.
+ */
+const joinTimeouts = 3
 
 /** Deliveries that wait for a free call. */
 const maxWaiting = 1_000
@@ -93,7 +94,7 @@ export class Dispatcher {
 
   /** Whether handlers run, and each of them longer than its time limit. */
   get allHang(): boolean {
-    return this.#running.length > 0 && this.#running.every(({ signal }) => signal.aborted)
+    return this.#running.length > 0 && this.#running.every(({ delivery }) => delivery.signal.aborted)
   }
 
   get #isFull(): boolean {
@@ -140,13 +141,12 @@ export class Dispatcher {
       return
     }
     open.begin(index)
-    const { metadata, attributes, arrivedAt } = open.delivery
-    const { signal } = open
+    const { metadata, attributes } = open.delivery
     // A handler may change the metadata: neither `onError` nor another event of the batch must see the change.
-    const again = () => event.receive({ ...metadata }, signal, attributes)
+    const again = () => event.receive({ ...metadata }, open.signal, attributes)
     const received = again()
     const { id } = received.cloudEvent
-    const call: Call = { delivery: open, event, id, arrivedAt, signal, awaitedBy: [{ delivery: open, index }] }
+    const call: Call = { delivery: open, event, id, awaitedBy: [{ delivery: open, index }] }
     this.#running.push(call)
     callHandler(handler, received, again, this.#options, (outcome) => this.#onReturn(call, outcome))
   }
@@ -157,7 +157,7 @@ export class Dispatcher {
    */
   #onReturn(call: Call, outcome: CallOutcome): void {
     this.#running.splice(this.#running.indexOf(call), 1)
-    const isLate = call.signal.aborted
+    const isLate = call.delivery.signal.aborted
     // A late call was counted when its time was over.
     if (!isLate) this.#recent.add(outcome === 'threw')
     for (const { delivery: open, index } of call.awaitedBy) {
@@ -183,7 +183,7 @@ export class Dispatcher {
   #isKnown(open: OpenDelivery, index: number, event: DeliveryEvent): boolean {
     const { clock, handlerTimeoutMs } = this.#options
     const since = clock.elapsed() - joinTimeouts * handlerTimeoutMs
-    const isSame = (one: Call) => one.arrivedAt > since && one.event.digest === event.digest
+    const isSame = (one: Call) => one.delivery.expiresAt > since && one.event.digest === event.digest
     // After `stop` a new delivery must not join a running call: who stops the dispatcher waits only for the earlier deliveries.
     const call = this.#stopped ? undefined : this.#running.find(isSame)
     if (!call) {

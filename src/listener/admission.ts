@@ -29,9 +29,7 @@ export interface GateRefusal {
 }
 
 /** The decision by the head of a request: a final answer, or as what the body is read. */
-export type GateDecision =
-  | ({ readonly kind: 'answer' } & GateRefusal)
-  | { readonly kind: 'read'; readonly as: 'validation' | 'delivery' }
+export type GateDecision = ({ readonly kind: 'answer' } & GateRefusal) | { readonly kind: 'validation' | 'delivery' }
 
 /** The state of the listener by which requests are decided, before their bodies are read. */
 export interface Gate extends OptionsContext {
@@ -70,9 +68,6 @@ export function decideByHead(
     : decideDelivery(gate, headers, evidence)
 }
 
-const readDelivery: GateDecision = { kind: 'read', as: 'delivery' }
-const readValidation: GateDecision = { kind: 'read', as: 'validation' }
-
 function decideDelivery(gate: Gate, headers: IncomingHttpHeaders, evidence: Evidence): GateDecision {
   if (evidence.kind !== 'proven') return refuseUnproven(gate, headers, evidence)
   // Not an event of the source but a notice about the event subscription: acknowledged, and not handed to the application.
@@ -85,7 +80,7 @@ function decideDelivery(gate: Gate, headers: IncomingHttpHeaders, evidence: Evid
   if (refusal) return answerProven(refusal, 'unreadable')
   if (gate.handler.current === undefined)
     return answerProven(problemAnswer(503, 'No application takes events at the moment.'), 'noHandler')
-  return readDelivery
+  return { kind: 'delivery' }
 }
 
 /** How long Event Grid may use the old settings after a write of the event subscription. */
@@ -137,7 +132,7 @@ function decideValidation(gate: Gate, headers: IncomingHttpHeaders): GateDecisio
   if (!namesOurs(headers, gate.eventSubscriptionName))
     return answer(problemAnswer(403, 'The event subscription is not the one served here.'), 'otherSubscription')
   const refusal = refuseBody(headers, maxValidationBytes)
-  return refusal ? answer(refusal, 'unreadable') : readValidation
+  return refusal ? answer(refusal, 'unreadable') : { kind: 'validation' }
 }
 
 /** Does a request name our event subscription, whose name is given in lower case? */

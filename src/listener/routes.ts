@@ -33,10 +33,10 @@ export interface RoutesOptions {
 }
 
 /** The admission of a request whose body is read. */
-type Admitted = { readonly as: 'validation' } | AdmittedDelivery
+type Admitted = { readonly kind: 'validation' } | AdmittedDelivery
 
 interface AdmittedDelivery {
-  readonly as: 'delivery'
+  readonly kind: 'delivery'
   /** Milliseconds of a monotonic clock, when the head was there. */
   readonly arrivedAt: number
   /** Milliseconds that the delivery has waited for room. */
@@ -58,13 +58,14 @@ export function createRoutes(options: RoutesOptions): FastifyPluginAsync {
     // A hook of the host may have replaced the headers.
     const { raw, headers } = request
     const follow = (decision: GateDecision) => {
-      if (decision.kind === 'read' ? decision.as === 'delivery' : !decision.unproven) keepConnection(raw.socket)
+      const isUnproven = decision.kind === 'answer' ? decision.unproven : decision.kind === 'validation'
+      if (!isUnproven) keepConnection(raw.socket)
       if (decision.kind === 'answer') return answers.refuse(reply, decision)
       const read = (admission: Admitted) => {
         request.setDecorator(admissionKey, admission)
         proceed()
       }
-      if (decision.as === 'validation') return read({ as: 'validation' })
+      if (decision.kind === 'validation') return read({ kind: 'validation' })
       // The sender has gone while the credential was checked.
       if (raw.socket.destroyed) return
       let admission: AdmittedDelivery | undefined
@@ -72,7 +73,7 @@ export function createRoutes(options: RoutesOptions): FastifyPluginAsync {
       // Reserves room before the body is read. Otherwise bodies that are half read could wait for each other's room for ever.
       const leave = room.enter(declaredLength(headers) ?? gate.maxRequestBytes, clock, (share) => {
         if (!share) return answers.refuse(reply, noRoomRefusal)
-        admission = { as: 'delivery', arrivedAt, waitedMs: clock.elapsed() - waitsSince, share, isHandedOver: false }
+        admission = { kind: 'delivery', arrivedAt, waitedMs: clock.elapsed() - waitsSince, share, isHandedOver: false }
         read(admission)
       })
       // Also where the sender has gone, or a hook of the host has answered.
@@ -89,7 +90,7 @@ export function createRoutes(options: RoutesOptions): FastifyPluginAsync {
   /** Hands on the body of a request that the gate has let in. A hook of the host may have replaced it. */
   function handOn(reply: FastifyReply, admission: Admitted): void {
     const { body } = reply.request
-    const isDelivery = admission.as === 'delivery'
+    const isDelivery = admission.kind === 'delivery'
     if (body === overLimit) {
       const answer = tooLarge(isDelivery ? gate.maxRequestBytes : maxValidationBytes)
       answers.refuse(reply, { answer, logEvent: 'unreadable', unproven: !isDelivery })
@@ -134,23 +135,20 @@ export function createRoutes(options: RoutesOptions): FastifyPluginAsync {
     server.setErrorHandler((error, request, reply) => answers.fail(reply, error, isProven(request)))
     server.decorateRequest(admissionKey, undefined)
     server.removeAllContentTypeParsers()
-    // Types that Fastify knows by name are found in its cache; a type under `*` is parsed anew for each request.
-    for (const type of contentTypes) {
-      server.addContentTypeParser(type, (request, payload, parsed) => {
-        const { raw } = request
-        const admission = admissionOf(request)
-        const isDelivery = admission.as === 'delivery'
-        const limit = isDelivery ? gate.maxRequestBytes : maxValidationBytes
-        // A stream of a host's hook need not notice that the sender has gone.
-        if (payload !== raw) raw.once('error', (error) => payload.destroy(error))
-        readBody(payload, limit, (error, body) => {
-          // Nobody is left to answer. Node destroys a request at its good end too, so the socket tells.
-          if (error && raw.socket.destroyed) return
-          if (isDelivery && Buffer.isBuffer(body)) admission.share.resize(body.length)
-          parsed(error, body)
-        })
+    server.addContentTypeParser(contentTypes, (request, payload, parsed) => {
+      const { raw } = request
+      const admission = admissionOf(request)
+      const isDelivery = admission.kind === 'delivery'
+      const limit = isDelivery ? gate.maxRequestBytes : maxValidationBytes
+      // A stream of a host's hook need not notice that the sender has gone.
+      if (payload !== raw) raw.once('error', (error) => payload.destroy(error))
+      readBody(payload, limit, (error, body) => {
+        // Nobody is left to answer. Node destroys a request at its good end too, so the socket tells.
+        if (error && raw.socket.destroyed) return
+        if (isDelivery && Buffer.isBuffer(body)) admission.share.resize(body.length)
+        parsed(error, body)
       })
-    }
+    })
     const handler = (request: FastifyRequest, reply: FastifyReply) => handOn(reply, admissionOf(request))
     // A hook onRoute of the host may have wrapped them. An async wrapper answers 200 at once, before the event is handled.
     server.addHook('onRoute', (route) => void Object.assign(route, { handler, errorHandler: undefined }))
@@ -169,7 +167,7 @@ export function createRoutes(options: RoutesOptions): FastifyPluginAsync {
 const admissionKey = Symbol('admission')
 
 const isProven = (request: FastifyRequest) =>
-  request.getDecorator<Admitted | undefined>(admissionKey)?.as === 'delivery'
+  request.getDecorator<Admitted | undefined>(admissionKey)?.kind === 'delivery'
 
 function admissionOf(request: FastifyRequest): Admitted {
   const admission = request.getDecorator<Admitted | undefined>(admissionKey)
@@ -185,12 +183,8 @@ const noRoomRefusal: GateRefusal = {
 /** @fastify/cors would answer OPTIONS itself, @fastify/rate-limit would refuse deliveries. */
 const optOut = { cors: false, rateLimit: false } as const
 
-const contentTypes = [
-  'application/cloudevents+json',
-  'application/cloudevents-batch+json',
-  'application/json',
-  '*',
-] as const
+/** Types that Fastify knows by name are found in its cache; a type under `*` is parsed anew for each request. */
+const contentTypes = ['application/cloudevents+json', 'application/cloudevents-batch+json', 'application/json', '*']
 
 /**
  * Answers paths without a route 404, with the path that arrived, so that a wrong rewrite of an ingress is easy to find. Before the body is
