@@ -2,7 +2,6 @@
 
 import { type Attributes, type Context, ROOT_CONTEXT, SpanKind, trace } from '@opentelemetry/api'
 import type { ErrorHandler, EventHandler, ReceivedEvent } from '../core/event.ts'
-import type { QuietLog } from '../core/logger.ts'
 import {
   activeContext,
   attribute,
@@ -23,7 +22,7 @@ import {
   withSpan,
 } from '../core/telemetry.ts'
 import type { SteadyClock } from '../support/time/clock.ts'
-import { failedResult, logFailure, readThrown } from './result.ts'
+import { type FailureLog, failedResult, logFailure, readThrown } from './result.ts'
 
 /** The application's handler, which may be replaced at any time: it is looked up for each event. */
 export interface CurrentHandler {
@@ -35,10 +34,7 @@ export interface CurrentHandler {
 /** How a handler call ended. */
 export type CallOutcome = 'resolved' | 'rejected' | 'threw'
 
-export interface HandlerReports extends DeliverySource {
-  readonly log: QuietLog
-  /** Our secrets, which an error of the handler may repeat. Asked when a line is written. @default none */
-  readonly secrets?: (() => readonly string[]) | undefined
+export interface HandlerReports extends DeliverySource, FailureLog {
   /** @default none */
   readonly onError?: ErrorHandler | undefined
 }

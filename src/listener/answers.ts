@@ -3,7 +3,7 @@ import type { FastifyReply } from 'fastify'
 import type { QuietLog } from '../core/logger.ts'
 import { scrub } from '../core/scrub.ts'
 import type { EventOutcome } from '../dispatch/delivery.ts'
-import { countRefused, createRecentCounts, type DeliverySource, type RecentCounts } from '../dispatch/handler.ts'
+import { countRefused, createRecentCounts, type DeliverySource } from '../dispatch/handler.ts'
 import { errorInWords } from '../support/process/error-code.ts'
 import { cut } from '../support/text/text.ts'
 import type { SteadyClock } from '../support/time/clock.ts'
@@ -26,27 +26,6 @@ export interface AnswersOptions {
   readonly isCrowded: () => boolean
   /** Handlers run, and each of them longer than its time limit. */
   readonly allHang: () => boolean
-}
-
-/** Figures of the answers. */
-export interface AnswerFigures {
-  /** Number of deliveries, which are all POSTs but validation requests and those of strangers, by the status of the answer. */
-  readonly answered: Readonly<Record<string, number>>
-  /** Number of POSTs that neither carry a credential of ours nor name our event subscription, by the status of the answer. */
-  readonly strangers: Readonly<Record<string, number>>
-  /** When the last delivery came that seemed ours and carried no known credential, in epoch milliseconds. */
-  readonly foreignAt: number | undefined
-  /** When the last delivery was handed to the dispatcher, in epoch milliseconds. */
-  readonly acceptedAt: number | undefined
-  /** The deliveries of the last two minutes, strangers left out. Bad ones were refused or put off for a reason of ours. */
-  readonly recent: RecentCounts
-  /** The deliveries of the last two minutes that the dispatcher had. Bad ones found no free handler call in time. */
-  readonly crowded: RecentCounts
-  /**
-   * The last refused delivery; `undefined` once a later delivery was handed to the dispatcher. Deliveries of strangers, and those counted
-   * by `foreignAt`, are not meant.
-   */
-  readonly lastRefused: LastRefused | undefined
 }
 
 /** A delivery that was refused or put off. */
@@ -95,13 +74,13 @@ export function createAnswers(options: AnswersOptions) {
     sendPastHooks(reply, answer)
   }
 
-  /** Never throws: it may run in a timer, where an error would end the process. */
-  function send(reply: FastifyReply, answer: Answer, { closes, isProven }: Sending): void {
+  /** It may run in a timer, where an error would end the process. @param closes the connection, after the answer */
+  function send(reply: FastifyReply, answer: Answer, closes: boolean): void {
     try {
       sendAnswer(reply, answer, closes)
     } catch (error) {
-      // The host has broken the reply.
-      fail(reply, error, isProven)
+      // The host has broken the reply, whoever asks.
+      fail(reply, error, true)
     }
   }
 
@@ -110,7 +89,7 @@ export function createAnswers(options: AnswersOptions) {
     reply: FastifyReply,
     answer: Answer,
     counts: Counts,
-    sending: Sending,
+    closes: boolean,
     onKnown?: (isTaken: boolean) => void,
   ): void {
     const { raw } = reply
@@ -121,7 +100,7 @@ export function createAnswers(options: AnswersOptions) {
     }
     answering.add(reply)
     // A hook of the host may have answered: then its status counts.
-    if (!reply.sent) send(reply, answer, sending)
+    if (!reply.sent) send(reply, answer, closes)
     // Until the answer to an earlier request of the same connection is sent, this answer waits, and its sender may go.
     const isWaiting = raw.socket === null && !raw.writableFinished
     if (!isConnected || (raw.writableEnded && !isWaiting)) end(isConnected)
@@ -139,7 +118,7 @@ export function createAnswers(options: AnswersOptions) {
     }
     if (logEvent === 'subscriptionDeleted') onSubscriptionDeleted?.()
     // Strangers must not be able to hold all connections for ever: they have to open the connection again.
-    const sending = { closes: unproven && isCrowded(), isProven: !unproven }
+    const closes = unproven && isCrowded()
     if (isDelivery(request)) {
       if (answer.status >= 400) countRefused(source, answer.status)
       const isStranger = unproven && !mayBeOurs && !namesOurs(request.headers, ownName)
@@ -148,8 +127,8 @@ export function createAnswers(options: AnswersOptions) {
         const why = whyRefused(refusal)
         if (why !== undefined) lastRefused = { why, status: answer.status, lastAt: clock.now() }
       }
-      answerPost(reply, answer, isStranger ? strangers : deliveries, sending)
-    } else send(reply, answer, sending)
+      answerPost(reply, answer, isStranger ? strangers : deliveries, closes)
+    } else send(reply, answer, closes)
   }
 
   return {
@@ -165,16 +144,27 @@ export function createAnswers(options: AnswersOptions) {
       crowded.add(isPutOff)
       // The dispatcher has told of a time-out.
       if (isPutOff) log.warn(`put off a delivery: ${detail}`)
-      answerPost(reply, status === 200 ? acknowledgement : problemAnswer(status, detail), deliveries, proven, onKnown)
+      answerPost(reply, status === 200 ? acknowledgement : problemAnswer(status, detail), deliveries, false, onKnown)
     },
     fail,
-    figures: (): AnswerFigures => ({
+    /** Figures of the answers. */
+    figures: () => ({
+      /** Number of deliveries, which are all POSTs but validation requests and those of strangers, by the status of the answer. */
       answered: Object.fromEntries(deliveries),
+      /** Number of POSTs that neither carry a credential of ours nor name our event subscription, by the status of the answer. */
       strangers: Object.fromEntries(strangers),
+      /** When the last delivery came that seemed ours and carried no known credential, in epoch milliseconds. */
       foreignAt,
+      /** When the last delivery was handed to the dispatcher, in epoch milliseconds. */
       acceptedAt,
+      /** The deliveries of the last two minutes, strangers left out. Bad ones were refused or put off for a reason of ours. */
       recent: recent.current(),
+      /** The deliveries of the last two minutes that the dispatcher had. Bad ones found no free handler call in time. */
       crowded: crowded.current(),
+      /**
+       * The last refused delivery; `undefined` once a later delivery was handed to the dispatcher. Deliveries of strangers, and those counted
+       * by `foreignAt`, are not meant.
+       */
       lastRefused,
     }),
   }
@@ -195,15 +185,6 @@ const hasOwnReason: ReadonlySet<LogEvent> = new Set(['noHandler', 'foreign', 'fo
  */
 const isReasonOfOurs = ({ answer, logEvent }: GateRefusal, allHang: () => boolean): boolean =>
   answer.status > 400 && (logEvent !== 'noRoom' || allHang())
-
-interface Sending {
-  /** The connection ends with the answer. */
-  readonly closes: boolean
-  /** The request has proven that it comes from our event subscription. */
-  readonly isProven: boolean
-}
-
-const proven: Sending = { closes: false, isProven: true }
 
 /** Numbers by the status of the answer. */
 type Counts = Map<number, number>
