@@ -195,6 +195,9 @@ export function sendAnswer(reply: FastifyReply, { status, headers, body }: Answe
 
 /** Sends an answer past the host's hooks: the error of a hook may have a status, 400 for instance, that would end the event. */
 export function sendPastHooks(reply: FastifyReply, { status, headers, body }: Answer): void {
+  const { raw } = reply
   reply.hijack()
-  reply.raw.writeHead(status, { ...headers, 'content-length': body?.length ?? 0 }).end(body)
+  // A hook of the host has begun an answer. Event Grid delivers again when the connection closes before the end of an answer.
+  if (raw.headersSent) raw.destroy()
+  else raw.writeHead(status, { ...headers, 'content-length': body?.length ?? 0 }).end(body)
 }

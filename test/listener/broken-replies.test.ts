@@ -35,6 +35,21 @@ describe.each(handlers)('for a handler that resolves $when', ({ handler }) => {
       expect(events).toHaveLength(ids.length)
     },
   )
+
+  it('closes the connection where the host has begun an answer past Fastify, and handles the next', async () => {
+    const { deliver, events, listener } = await openListener({
+      fastify: (server) =>
+        server.addHook('preHandler', async ({ headers }, reply) => {
+          if (headers['x-broken'] !== undefined) reply.raw.write('{')
+        }),
+      handler,
+    })
+    const begun = await deliver(cloudEventText('begun'), { 'x-broken': 'yes' })
+    await expect(begun.text()).rejects.toThrow()
+    expect((await deliver(cloudEventText('next'))).status).toBe(200)
+    expect(events).toHaveLength(2)
+    expect(listener.status()).toMatchObject({ running: 0, waiting: 0 })
+  })
 })
 
 it('counts the answer of a hook that answers in place of the listener', async () => {
