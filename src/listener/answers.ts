@@ -44,8 +44,8 @@ export function createAnswers(options: AnswersOptions) {
   const deliveries: Counts = new Map()
   const strangers: Counts = new Map()
   const ownName = source.eventSubscriptionName.toLowerCase()
-  /** POSTs that are counted when their status is final, whatever fails before. */
-  const answering = new WeakSet<FastifyReply>()
+  /** The POSTs that are counted when their status is final, whatever fails before, and where. */
+  const answering = new WeakMap<FastifyReply, Counts>()
   const recent = createRecentCounts(clock)
   const crowded = createRecentCounts(clock)
   let foreignAt: number | undefined
@@ -63,13 +63,14 @@ export function createAnswers(options: AnswersOptions) {
     log.error('a request failed in the listener', { error: reason }, reason)
     const answer = problemAnswer(500, 'The request failed.', { connection: 'close' })
     if (isDelivery(reply.request)) {
-      const isStranger = !isProven && !namesOurs(reply.request.headers, ownName)
-      if (!isStranger) {
+      const isOurs = isProven || namesOurs(reply.request.headers, ownName)
+      const counts = answering.get(reply) ?? (isOurs ? deliveries : strangers)
+      if (counts === deliveries) {
         countRefused(source, answer.status)
         lastRefused = { why: `the listener failed (${reason})`, status: answer.status, lastAt: clock.now() }
         recent.add(true)
       }
-      if (!answering.has(reply)) count(isStranger ? strangers : deliveries, answer.status)
+      if (!answering.has(reply)) count(counts, answer.status)
     }
     sendPastHooks(reply, answer)
   }
@@ -79,8 +80,8 @@ export function createAnswers(options: AnswersOptions) {
     try {
       sendAnswer(reply, answer, closes)
     } catch (error) {
-      // The host has broken the reply, whoever asks.
-      fail(reply, error, true)
+      // The host has broken the reply.
+      fail(reply, error, false)
     }
   }
 
@@ -98,7 +99,7 @@ export function createAnswers(options: AnswersOptions) {
       count(counts, raw.statusCode)
       onKnown?.(raw.statusCode === 200 && isSent)
     }
-    answering.add(reply)
+    answering.set(reply, counts)
     // A hook of the host may have answered: then its status counts.
     if (!reply.sent) send(reply, answer, closes)
     // Until the answer to an earlier request of the same connection is sent, this answer waits, and its sender may go.

@@ -14,7 +14,7 @@ const handlers = [
 
 /** A host that breaks a part of the reply to some deliveries. */
 const breaking = (part: 'code' | 'send') => (server: FastifyInstance) =>
-  server.addHook('preHandler', async ({ headers }, reply) => {
+  server.addHook('onRequest', async ({ headers }, reply) => {
     if (headers['x-broken'] !== undefined) reply[part] = () => expect.fail('broken by the host')
   })
 
@@ -52,6 +52,15 @@ describe.each(handlers)('for a handler that resolves $when', ({ handler }) => {
   })
 })
 
+it('counts no delivery of ours where the host has broken the reply to a stranger', async () => {
+  const { deliver, listener } = await openListener({ fastify: breaking('code') })
+  const stranger = { 'x-broken': 'yes', 'X-EventGrid-Binding-Token': undefined, 'aeg-subscription-name': 'OTHERS' }
+  expect((await deliver(cloudEventText('1'), stranger)).status).toBe(500)
+  const status = listener.status()
+  expect(status).toMatchObject({ answered: {}, lastRefused: undefined, recent: { total: 0 } })
+  expect(status.strangers).toEqual({ 500: 1 })
+})
+
 it('counts the answer of a hook that answers in place of the listener', async () => {
   const { deliver, events, listener } = await openListener({
     handler: async () => {},
@@ -73,10 +82,7 @@ it('answers 500 to a delivery that found no room and whose reply is broken, and 
   const time = createManualClock()
   const { deliver, events } = await openListener({
     ...{ room, clock: time.clock },
-    fastify: (server) =>
-      server.addHook('onRequest', async ({ headers }, reply) => {
-        if (headers['x-broken'] !== undefined) reply.code = () => expect.fail('broken by the host')
-      }),
+    fastify: breaking('code'),
   })
   const waits = time.waits((ms) => ms === 3_000)
   const broken = deliver(cloudEventText('broken'), { 'x-broken': 'yes' })
