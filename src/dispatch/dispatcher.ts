@@ -32,11 +32,8 @@ interface Call {
   awaitedBy: { readonly delivery: OpenDelivery; readonly index: number }[]
 }
 
-/**
- * A redelivery joins a call for this many times `handlerTimeout` after the time of the call is over. Then the event is handled anew, in case
- * the handler hangs.
- */
-const joinTimeouts = 3
+/** A redelivery joins a call for this many times `handlerTimeout`. Then the event is handled anew, in case the handler hangs. */
+const joinTimeouts = 4
 
 /** Deliveries that wait for a free call. */
 const maxWaiting = 1_000
@@ -182,7 +179,8 @@ export class Dispatcher {
   /** Gives a redelivered event the outcome that it had before, or lets it join the call that still runs. False: the event is new. */
   #isKnown(open: OpenDelivery, index: number, event: DeliveryEvent): boolean {
     const { clock, handlerTimeoutMs } = this.#options
-    const since = clock.elapsed() - joinTimeouts * handlerTimeoutMs
+    // The time of a call is over after the first of these.
+    const since = clock.elapsed() - (joinTimeouts - 1) * handlerTimeoutMs
     const isSame = (one: Call) => one.delivery.expiresAt > since && one.event.digest === event.digest
     // After `stop` a new delivery must not join a running call: who stops the dispatcher waits only for the earlier deliveries.
     const call = this.#stopped ? undefined : this.#running.find(isSame)
