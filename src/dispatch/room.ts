@@ -2,10 +2,17 @@
 import { AsyncResource } from 'node:async_hooks'
 import type { Clock } from '../support/time/clock.ts'
 
-export type Room = ReturnType<typeof createRoom>
-
 /** What one delivery occupies of the room, from the end of its head until nothing holds its bytes any more. */
-export type Share = ReturnType<Room['occupy']>
+export interface Share {
+  /** Occupies more for the same delivery. False: there is not that much room, and the share stays as it was. */
+  grow(bytes: number): boolean
+  /** The body has arrived: the share is as large as the body from now on. */
+  resize(bytes: number): void
+  /** Gives the whole share back. What is called later does nothing. */
+  release(): void
+}
+
+export type Room = ReturnType<typeof createRoom>
 
 /**
  * Bytes of all events of the process. A byte takes up to five of memory while its event is handled: the body, the copy that the handler
@@ -21,23 +28,21 @@ export const maxWaitMs = 3_000
 export function createRoom(most: number) {
   let used = 0
   /** Deliveries that wait for room, the first ones first. */
-  const queue = new Set<{ readonly bytes: number; readonly enter: (share: OwnShare) => void }>()
+  const queue = new Set<{ readonly bytes: number; readonly enter: (share: Share) => void }>()
   const whenFree = new Set<() => void>()
   const fits = (bytes: number) => used === 0 || used + bytes <= most
 
   /** A class, because an object with a function for each operation takes eight times the memory. */
-  class OwnShare {
+  class OwnShare implements Share {
     #bytes = 0
     #isOver = false
 
-    /** Occupies more for the same delivery. False: there is not that much room, and the share stays as it was. */
     grow(more: number): boolean {
       if (used + more > most) return false
       this.resize(this.#bytes + more)
       return true
     }
 
-    /** The body has arrived: the share is as large as the body from now on. */
     resize(bytes: number): void {
       // A hook of the host has answered while the body was still coming.
       if (this.#isOver) return
@@ -47,14 +52,13 @@ export function createRoom(most: number) {
       if (isLess) letIn()
     }
 
-    /** Gives the whole share back. What is called later does nothing. */
     release(): void {
       this.resize(0)
       this.#isOver = true
     }
   }
 
-  function occupy(bytes: number): OwnShare {
+  function occupy(bytes: number): Share {
     const share = new OwnShare()
     share.resize(bytes)
     return share
@@ -86,7 +90,7 @@ export function createRoom(most: number) {
      * Calls back once, in the asynchronous context of this call: with a share as soon as there is room and nobody waits, or with
      * `undefined` after `maxWaitMs`, and at once where too many wait. Returns a function that ends the wait; `onEnd` is not called then.
      */
-    enter(bytes: number, clock: Pick<Clock, 'setTimer'>, onEnd: (share: OwnShare | undefined) => void): () => void {
+    enter(bytes: number, clock: Pick<Clock, 'setTimer'>, onEnd: (share: Share | undefined) => void): () => void {
       const isFree = queue.size === 0 && fits(bytes)
       if (isFree || queue.size >= maxWaiting) {
         onEnd(isFree ? occupy(bytes) : undefined)
@@ -95,7 +99,7 @@ export function createRoom(most: number) {
       const end = AsyncResource.bind(onEnd)
       const waiting = {
         bytes,
-        enter(share: OwnShare) {
+        enter(share: Share) {
           cancel()
           end(share)
         },
