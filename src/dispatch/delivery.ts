@@ -1,6 +1,5 @@
 /** The state of a delivery from its arrival to its end: how its events ended, and which outcomes are remembered. */
 import { AsyncResource } from 'node:async_hooks'
-import type { CancelTimer } from '../support/time/clock.ts'
 import { keepNewest } from '../support/work/work.ts'
 import type { DeliveryMember } from './events.ts'
 import type { Share } from './room.ts'
@@ -22,7 +21,7 @@ export interface Delivery {
   readonly attributes?: readonly string[] | undefined
   /** Room for the bytes. The dispatcher releases the room when the answer to the delivery has ended and no handler call for it runs. */
   readonly share: Share
-  /** Milliseconds, by `now` of the dispatcher: `handlerTimeout` counts from here. */
+  /** Milliseconds, by `elapsed` of the clock: `handlerTimeout` counts from here. */
   readonly arrivedAt: number
   /** Milliseconds that the delivery has waited for room: the wait for a free call is as much shorter. @default 0 */
   readonly waitedMs?: number
@@ -49,15 +48,15 @@ export class OpenDelivery {
   readonly #toBegin: number[]
   /** Events without a final outcome. */
   #unended: number
-  #isSettled = false
+  /** Its outcomes are told, once and for all. */
+  isSettled = false
   /** How many hold the bytes: the handler calls, and the answer until the sender has got the answer. */
   #holders = 1
   readonly #timeout = new AbortController()
   /** The signal of all events of the delivery. */
   readonly signal: AbortSignal = this.#timeout.signal
-  /** Milliseconds, by `now` of the dispatcher: `handlerTimeout` is over then. */
+  /** Milliseconds, by `elapsed` of the clock: `handlerTimeout` is over then. */
   readonly expiresAt: number
-  #cancelWait: CancelTimer | undefined
   /** By digest; made when an event is delivered again, since a digest costs a tenth of all the work. */
   #final: ReadonlyMap<string, FinalOutcome> | undefined
   /** The asynchronous context in which the delivery was dispatched. */
@@ -70,11 +69,6 @@ export class OpenDelivery {
     this.outcomes = members.map(() => 'notTried')
     this.#toBegin = members.map((_, index) => index).reverse()
     this.#unended = members.length
-  }
-
-  /** Its outcomes are told, once and for all. */
-  get isSettled(): boolean {
-    return this.#isSettled
   }
 
   /** Each event has a final outcome. */
@@ -117,7 +111,7 @@ export class OpenDelivery {
   }
 
   settle(): void {
-    this.#isSettled = true
+    this.isSettled = true
     this.#toBegin.length = 0
   }
 
@@ -131,15 +125,6 @@ export class OpenDelivery {
       }),
     )
     return this.#final
-  }
-
-  waitBy(timer: CancelTimer): void {
-    this.#cancelWait = timer
-  }
-
-  endWait(): void {
-    this.#cancelWait?.()
-    this.#cancelWait = undefined
   }
 
   /** `handlerTimeout` is over. */

@@ -1,5 +1,5 @@
 /** Hands events to the handler, `maxConcurrency` at once, and settles each delivery once; knows nothing of how deliveries arrive. */
-import { type Clock, createAlarm } from '../support/time/clock.ts'
+import { type CancelTimer, createAlarm, type SteadyClock } from '../support/time/clock.ts'
 import { createKnownOutcomes, type Delivery, type EventOutcome, OpenDelivery } from './delivery.ts'
 import type { DeliveryEvent } from './events.ts'
 import {
@@ -17,9 +17,7 @@ export interface DispatcherOptions extends HandlerReports {
   readonly handler: CurrentHandler
   readonly maxConcurrency: number
   readonly handlerTimeoutMs: number
-  /** Milliseconds of a monotonic clock. */
-  readonly now: () => number
-  readonly clock: Pick<Clock, 'setTimer'>
+  readonly clock: Omit<SteadyClock, 'now'>
   /** Called when a handler has ended, however late: its call is free. */
   readonly onCallEnd?: (() => void) | undefined
 }
@@ -30,8 +28,6 @@ interface Call {
   readonly delivery: OpenDelivery
   readonly event: DeliveryEvent
   readonly id: string
-  readonly arrivedAt: number
-  readonly signal: AbortSignal
   /** The events that wait for the end of the call: first the event that the call began with, then redeliveries that joined the call. */
   awaitedBy: { readonly delivery: OpenDelivery; readonly index: number }[]
 }
@@ -44,10 +40,8 @@ const maxWaiting = 1_000
 
 export class Dispatcher {
   readonly #options: DispatcherOptions
-  /** Handler calls that are reserved, of `maxConcurrency`. A call that is given to a delivery counts before its handler begins. */
-  #reserved = 0
-  /** Deliveries that wait for a free call, the first ones first. */
-  readonly #queue = new Set<OpenDelivery>()
+  /** Deliveries that wait for a free call, the first ones first, and what ends the time of each wait. */
+  readonly #queue = new Map<OpenDelivery, CancelTimer | undefined>()
   #isHandingOut = false
   readonly #known = createKnownOutcomes()
   readonly #running: Call[] = []
@@ -62,16 +56,16 @@ export class Dispatcher {
 
   constructor(options: DispatcherOptions) {
     this.#options = options
-    this.#recent = createRecentCounts(options.now)
-    this.#expiry = createAlarm({ ...options, ring: (time) => this.#expireUntil(time) })
+    this.#recent = createRecentCounts(options.clock)
+    this.#expiry = createAlarm(options.clock, (time) => this.#expireUntil(time))
   }
 
   dispatch(delivery: Delivery): void {
-    const { now, handlerTimeoutMs } = this.#options
+    const { clock, handlerTimeoutMs } = this.#options
     const open = new OpenDelivery(delivery, handlerTimeoutMs)
     this.#unsettled++
     if (delivery.redelivered) this.#redeliveries++
-    if (open.expiresAt > now()) this.#proceed(open)
+    if (open.expiresAt > clock.elapsed()) this.#proceed(open)
     else this.#expire(open)
     if (!open.isSettled) this.#expiry.set(open.expiresAt)
   }
@@ -79,7 +73,7 @@ export class Dispatcher {
   /** Begins no more events, and settles the deliveries that wait. */
   stop(): void {
     this.#stopped = true
-    for (const open of [...this.#queue]) open.inContext(() => this.#giveUp(open))
+    for (const open of [...this.#queue.keys()]) open.inContext(() => this.#giveUp(open))
   }
 
   /** Resolves when no handler runs and every delivery is settled. */
@@ -97,19 +91,21 @@ export class Dispatcher {
 
   /** Whether handlers run, and each of them longer than its time limit. */
   get allHang(): boolean {
-    return this.#running.length > 0 && this.#running.every(({ signal }) => signal.aborted)
+    return this.#running.length > 0 && this.#running.every(({ delivery }) => delivery.signal.aborted)
+  }
+
+  get #isFull(): boolean {
+    return this.#running.length >= this.#options.maxConcurrency
   }
 
   /** `running` as above. `waiting`: deliveries that wait for a call. `handling`: how calls ended, and whether all calls hang. */
   status(): { readonly running: number; readonly waiting: number; readonly handling: Handling } {
-    const isFull = this.running >= this.#options.maxConcurrency
-    const handling = { recent: this.#recent.current(), allHang: isFull && this.allHang }
+    const handling = { recent: this.#recent.current(), allHang: this.#isFull && this.allHang }
     return { running: this.running, waiting: this.#queue.size, handling }
   }
 
   /** Begins events until all are begun, or the next one has to wait for a free call. To be called in the context of the delivery. */
-  #proceed(open: OpenDelivery, given?: 'a free call'): void {
-    let hasCall = given !== undefined
+  #proceed(open: OpenDelivery): void {
     const { members, redelivered } = open.delivery
     for (let index = open.next(); index !== undefined; index = open.next()) {
       const member = members[index]
@@ -123,16 +119,14 @@ export class Dispatcher {
       } else if (this.#stopped) {
         open.putBack(index)
         this.#giveUp(open)
-      } else if (hasCall || this.#reserveCall()) {
-        hasCall = false
-        this.#begin(open, index, member)
-      } else {
+      } else if (this.#isFull) {
         open.putBack(index)
         this.#wait(open)
         return
+      } else {
+        this.#begin(open, index, member)
       }
     }
-    if (hasCall) this.#giveCallBack()
   }
 
   /** Calls the handler with an event. */
@@ -140,18 +134,16 @@ export class Dispatcher {
     const handler = this.#options.handler.current
     open.hadTurn = true
     if (!handler) {
-      this.#giveCallBack()
       this.#end(open, index, 'notTried')
       return
     }
     open.begin(index)
-    const { metadata, attributes, arrivedAt } = open.delivery
-    const { signal } = open
+    const { metadata, attributes } = open.delivery
     // A handler may change the metadata: neither `onError` nor another event of the batch must see the change.
-    const again = () => event.receive({ ...metadata }, signal, attributes)
+    const again = () => event.receive({ ...metadata }, open.signal, attributes)
     const received = again()
     const { id } = received.cloudEvent
-    const call: Call = { delivery: open, event, id, arrivedAt, signal, awaitedBy: [{ delivery: open, index }] }
+    const call: Call = { delivery: open, event, id, awaitedBy: [{ delivery: open, index }] }
     this.#running.push(call)
     callHandler(handler, received, again, this.#options, (outcome) => this.#onReturn(call, outcome))
   }
@@ -162,7 +154,7 @@ export class Dispatcher {
    */
   #onReturn(call: Call, outcome: CallOutcome): void {
     this.#running.splice(this.#running.indexOf(call), 1)
-    const isLate = call.signal.aborted
+    const isLate = call.delivery.signal.aborted
     // A late call was counted when its time was over.
     if (!isLate) this.#recent.add(outcome === 'threw')
     for (const { delivery: open, index } of call.awaitedBy) {
@@ -170,7 +162,7 @@ export class Dispatcher {
       open.inContext(() => (isLate ? this.#beginAnew(open, index) : this.#end(open, index, outcome)))
     }
     call.delivery.letGo()
-    this.#giveCallBack()
+    this.#handOutCalls()
     this.#checkIdle()
     this.#options.onCallEnd?.()
   }
@@ -181,14 +173,15 @@ export class Dispatcher {
     const hasGivenUp = !isWaiting && open.outcomes.includes('notTried')
     open.putBack(index)
     if (hasGivenUp) this.#giveUp(open)
-    else if (!isWaiting) this.#proceed(open)
+    else if (!isWaiting) this.#wait(open)
   }
 
   /** Gives a redelivered event the outcome that it had before, or lets it join the call that still runs. False: the event is new. */
   #isKnown(open: OpenDelivery, index: number, event: DeliveryEvent): boolean {
-    const { now, handlerTimeoutMs } = this.#options
-    const since = now() - joinTimeouts * handlerTimeoutMs
-    const isSame = (one: Call) => one.arrivedAt > since && one.event.digest === event.digest
+    const { clock, handlerTimeoutMs } = this.#options
+    // The time of a call is over after the first of these.
+    const since = clock.elapsed() - (joinTimeouts - 1) * handlerTimeoutMs
+    const isSame = (one: Call) => one.delivery.expiresAt > since && one.event.digest === event.digest
     // After `stop` a new delivery must not join a running call: who stops the dispatcher waits only for the earlier deliveries.
     const call = this.#stopped ? undefined : this.#running.find(isSame)
     if (!call) {
@@ -202,27 +195,16 @@ export class Dispatcher {
     return true
   }
 
-  #reserveCall(): boolean {
-    if (this.#queue.size > 0 || this.#reserved >= this.#options.maxConcurrency) return false
-    this.#reserved++
-    return true
-  }
-
-  /**
-   * Hands free calls to deliveries that wait. A loop, not recursion: a synchronous handler gives its call back before the next one
-   * begins.
-   */
-  #giveCallBack(): void {
-    this.#reserved--
+  /** Hands free calls to deliveries that wait. A loop, not recursion: a synchronous handler ends before the next one begins. */
+  #handOutCalls(): void {
     if (this.#isHandingOut) return
     this.#isHandingOut = true
     try {
-      for (const open of this.#queue) {
-        if (this.#reserved >= this.#options.maxConcurrency) break
-        this.#reserved++
+      for (const open of this.#queue.keys()) {
+        if (this.#isFull) break
         this.#leaveQueue(open)
         open.hadTurn = true
-        open.inContext(() => this.#proceed(open, 'a free call'))
+        open.inContext(() => this.#proceed(open))
       }
     } finally {
       this.#isHandingOut = false
@@ -231,20 +213,20 @@ export class Dispatcher {
 
   /** A delivery that has had a turn before always finds room in the queue: the first wait has bounded the number of such deliveries. */
   #wait(open: OpenDelivery): void {
-    if (!open.hadTurn) {
-      if (this.#queue.size >= maxWaiting || !open.shrink()) {
-        this.#giveUp(open)
-        return
-      }
+    if (open.hadTurn) {
+      this.#queue.set(open, undefined)
+    } else if (this.#queue.size < maxWaiting && open.shrink()) {
       const { waitedMs = 0 } = open.delivery
-      open.waitBy(this.#options.clock.setTimer(maxWaitMs - waitedMs, () => open.inContext(() => this.#giveUp(open))))
+      const giveUp = () => open.inContext(() => this.#giveUp(open))
+      this.#queue.set(open, this.#options.clock.setTimer(maxWaitMs - waitedMs, giveUp))
+    } else {
+      this.#giveUp(open)
     }
-    this.#queue.add(open)
   }
 
   #leaveQueue(open: OpenDelivery): void {
+    this.#queue.get(open)?.()
     this.#queue.delete(open)
-    open.endWait()
   }
 
   /** Begins no more of its events: they keep the outcome `notTried`. */
@@ -262,7 +244,7 @@ export class Dispatcher {
   /** A delivery that is not settled waits for a free call, or for the end of a call. */
   #expireUntil(time: number): void {
     const called = this.#running.flatMap(({ awaitedBy }) => awaitedBy.map(({ delivery }) => delivery))
-    for (const open of new Set([...called, ...this.#queue])) {
+    for (const open of new Set([...called, ...this.#queue.keys()])) {
       if (open.isSettled) continue
       if (open.expiresAt <= time) open.inContext(() => this.#expire(open))
       else this.#expiry.set(open.expiresAt)

@@ -180,16 +180,10 @@ const credentialParts = new RegExp(
   ].join('|'),
 )
 
-const kindsOfKey = [
-  ...['api', 'access', 'app', 'auth', 'account', 'client', 'function', 'host', 'licen[cs]e', 'master', 'private'],
-  ...['shared', 'subscription', 'user'],
-]
-
-/** Words of a name that say the same, alone or as the end of a longer word; `monkey` does not count. */
+/** Words of a name that say the same; `keyboard` does not count. */
 const words = [
-  `(?:${kindsOfKey.join('|')})?keys?`,
-  ...['certs?', 'certificate', 'claims', 'creds?', 'login', 'nonce', 'otp', 'pass', 'pat', 'pin', 'psk', 'pwd', 'sas'],
-  ...['sid', 'sig', 'sso', 'ticket', '(?:client|peer|tls)cert'],
+  ...['[a-z]*keys?', '[a-z]*certs?', 'certificate', 'claims', 'creds?', 'login', 'nonce', 'otp', 'pass', 'pat', 'pin'],
+  ...['psk', 'pwd', 'sas', 'sid', 'sig', 'sso', 'ticket'],
 ]
 
 const credentialWords = new RegExp(`(?:^|[-_.])(?:${words.join('|')})(?:$|[-_.\\d])`)

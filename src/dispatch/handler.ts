@@ -2,7 +2,6 @@
 
 import { type Attributes, type Context, ROOT_CONTEXT, SpanKind, trace } from '@opentelemetry/api'
 import type { ErrorHandler, EventHandler, ReceivedEvent } from '../core/event.ts'
-import type { QuietLog } from '../core/logger.ts'
 import {
   activeContext,
   attribute,
@@ -22,7 +21,8 @@ import {
   traceContextOf,
   withSpan,
 } from '../core/telemetry.ts'
-import { failedResult, logFailure, readThrown } from './result.ts'
+import type { SteadyClock } from '../support/time/clock.ts'
+import { type FailureLog, failedResult, logFailure, readThrown } from './result.ts'
 
 /** The application's handler, which may be replaced at any time: it is looked up for each event. */
 export interface CurrentHandler {
@@ -34,10 +34,7 @@ export interface CurrentHandler {
 /** How a handler call ended. */
 export type CallOutcome = 'resolved' | 'rejected' | 'threw'
 
-export interface HandlerReports extends DeliverySource {
-  readonly log: QuietLog
-  /** Our secrets, which an error of the handler may repeat. Asked when a line is written. @default none */
-  readonly secrets?: (() => readonly string[]) | undefined
+export interface HandlerReports extends DeliverySource, FailureLog {
   /** @default none */
   readonly onError?: ErrorHandler | undefined
 }
@@ -239,15 +236,14 @@ export interface RecentCounts {
 
 const windowSeconds = 120
 
-/** @param elapsed milliseconds of a monotonic clock */
-export function createRecentCounts(elapsed: () => number) {
+export function createRecentCounts(clock: Pick<SteadyClock, 'elapsed'>) {
   /** By second, the oldest first. */
   const seconds: { readonly second: number; total: number; bad: number }[] = []
   let badInARow = 0
   let lastAt = Number.NEGATIVE_INFINITY
 
   function present(): number {
-    const second = Math.floor(elapsed() / 1_000)
+    const second = Math.floor(clock.elapsed() / 1_000)
     while (seconds[0] !== undefined && seconds[0].second <= second - windowSeconds) seconds.shift()
     return second
   }
@@ -260,12 +256,12 @@ export function createRecentCounts(elapsed: () => number) {
         total += one.total
         bad += one.bad
       }
-      return { total, bad, badInARow, quietMs: elapsed() - lastAt }
+      return { total, bad, badInARow, quietMs: clock.elapsed() - lastAt }
     },
     add(isBad: boolean): void {
       const second = present()
       badInARow = isBad ? badInARow + 1 : 0
-      lastAt = elapsed()
+      lastAt = clock.elapsed()
       const last = seconds.at(-1)
       const bad = isBad ? 1 : 0
       if (last?.second !== second) seconds.push({ second, total: 1, bad })

@@ -104,8 +104,10 @@ export function readThrown(thrown: unknown): Thrown {
 const maxErrors = 5
 const maxLines = 20
 
-interface FailureLog {
+/** Where failures are told. */
+export interface FailureLog {
   readonly log: QuietLog
+  /** Our secrets, which an error of the handler may repeat. Asked when a line is written. @default none */
   readonly secrets?: (() => readonly string[]) | undefined
 }
 
@@ -119,7 +121,7 @@ interface Failure {
   readonly isLate: boolean
 }
 
-/** Tells of a failed call: a warning, unless it comes late, and at `debug` the stacks. @param secrets asked when a line is written */
+/** Tells of a failed call: a warning, unless it comes late, and at `debug` the stacks. */
 export function logFailure({ id, error, thrown, isLate }: Failure, { log, secrets }: FailureLog): void {
   const { rejected, reason } = thrown
   const message = rejected ? 'the handler rejected an event' : 'the handler failed, so the event is not acknowledged'

@@ -11,6 +11,7 @@ import type { Endpoints } from '../core/endpoints.ts'
 import type { CurrentHandler } from '../dispatch/handler.ts'
 import type { PushMetadata } from '../metadata/typed/metadata.ts'
 import { isSameText } from '../support/text/text.ts'
+import type { SteadyClock } from '../support/time/clock.ts'
 import { allowedMethods, answerOptions, maxValidationBytes, type OptionsContext } from './handshake.ts'
 import type { CredentialFault, Evidence, LogEvent } from './log-events.ts'
 import { type Answer, declaredLength, problemAnswer, refuseRepresentation, soleValue } from './request.ts'
@@ -28,9 +29,7 @@ export interface GateRefusal {
 }
 
 /** The decision by the head of a request: a final answer, or as what the body is read. */
-export type GateDecision =
-  | ({ readonly kind: 'answer' } & GateRefusal)
-  | { readonly kind: 'read'; readonly as: 'validation' | 'delivery' }
+export type GateDecision = ({ readonly kind: 'answer' } & GateRefusal) | { readonly kind: 'validation' | 'delivery' }
 
 /** The state of the listener by which requests are decided, before their bodies are read. */
 export interface Gate extends OptionsContext {
@@ -45,8 +44,7 @@ export interface Gate extends OptionsContext {
   readonly handler: CurrentHandler
   /** When our own write of the event subscription succeeded (epoch milliseconds). Undefined: no write has succeeded yet. */
   readonly subscriptionWrittenAt: () => number | undefined
-  /** Epoch milliseconds. */
-  readonly now: () => number
+  readonly clock: Pick<SteadyClock, 'now'>
 }
 
 /** Returns a promise only for an Entra token that was not seen before. */
@@ -70,9 +68,6 @@ export function decideByHead(
     : decideDelivery(gate, headers, evidence)
 }
 
-const readDelivery: GateDecision = { kind: 'read', as: 'delivery' }
-const readValidation: GateDecision = { kind: 'read', as: 'validation' }
-
 function decideDelivery(gate: Gate, headers: IncomingHttpHeaders, evidence: Evidence): GateDecision {
   if (evidence.kind !== 'proven') return refuseUnproven(gate, headers, evidence)
   // Not an event of the source but a notice about the event subscription: acknowledged, and not handed to the application.
@@ -85,7 +80,7 @@ function decideDelivery(gate: Gate, headers: IncomingHttpHeaders, evidence: Evid
   if (refusal) return answerProven(refusal, 'unreadable')
   if (gate.handler.current === undefined)
     return answerProven(problemAnswer(503, 'No application takes events at the moment.'), 'noHandler')
-  return readDelivery
+  return { kind: 'delivery' }
 }
 
 /** How long Event Grid may use the old settings after a write of the event subscription. */
@@ -120,7 +115,7 @@ function refuseUnproven(
       return refused('A credential is required.')
     case 'failing': {
       const writtenAt = gate.subscriptionWrittenAt()
-      const isSettling = writtenAt === undefined || gate.now() - writtenAt < settlingMs
+      const isSettling = writtenAt === undefined || gate.clock.now() - writtenAt < settlingMs
       return isSettling ? putOff(mayBeChanging, 'unaccepted') : refused('The token is not accepted.')
     }
     case 'unavailable':
@@ -137,7 +132,7 @@ function decideValidation(gate: Gate, headers: IncomingHttpHeaders): GateDecisio
   if (!namesOurs(headers, gate.eventSubscriptionName))
     return answer(problemAnswer(403, 'The event subscription is not the one served here.'), 'otherSubscription')
   const refusal = refuseBody(headers, maxValidationBytes)
-  return refusal ? answer(refusal, 'unreadable') : readValidation
+  return refusal ? answer(refusal, 'unreadable') : { kind: 'validation' }
 }
 
 /** Does a request name our event subscription, whose name is given in lower case? */
@@ -190,10 +185,7 @@ export interface CheckCredentialOptions {
   readonly keySetTimeoutMs?: number
   /** Ends a fetch of keys. */
   readonly closing: AbortSignal
-  /** Epoch milliseconds. */
-  readonly now: () => number
-  /** Milliseconds of a monotonic clock. */
-  readonly elapsed: () => number
+  readonly clock: SteadyClock
 }
 
 export async function createCredentialCheck(options: CheckCredentialOptions): Promise<CheckCredential> {
@@ -234,7 +226,7 @@ function createSharedTokenCheck(accepted: readonly DeliveryCredential[]): CheckC
 /** Checks Entra's tokens with the signing keys of the tenant. */
 async function createTokenCheck(
   delivery: PushMetadata['deliveryAuthentication'] & { readonly kind: 'entra' },
-  { input, endpoints, keySetTimeoutMs: timeoutMs, closing, now, elapsed }: CheckCredentialOptions,
+  { input, endpoints, keySetTimeoutMs: timeoutMs, closing, clock }: CheckCredentialOptions,
 ): Promise<CheckCredential> {
   // Loads jose only where tokens are checked.
   const { createEntraCheck, createKeySet } = await import('./entra.ts')
@@ -248,8 +240,8 @@ async function createTokenCheck(
       issuerHostV1: environment.tokenIssuerHostV1,
       authorityHosts: [authorityHost, environment.authorityHost],
     },
-    keys: createKeySet({ url, ca: endpoints.ca, timeoutMs, closing, elapsed }),
-    now,
+    keys: createKeySet({ url, ca: endpoints.ca, timeoutMs, closing, clock }),
+    clock,
   })
   return (headers) => check(headers.authorization)
 }

@@ -7,41 +7,31 @@ import { scrub } from '../core/scrub.ts'
 import { codeOf, nameOf } from '../support/process/error-code.ts'
 import { isRecord } from '../support/text/json-text.ts'
 import { cut } from '../support/text/text.ts'
-import { withLimit } from '../support/time/clock.ts'
+import { type SteadyClock, withLimit } from '../support/time/clock.ts'
 import { keepNewest } from '../support/work/work.ts'
 import type { CredentialFault, Evidence } from './log-events.ts'
 
 export interface EntraCheckOptions {
   readonly expected: ExpectedToken
   readonly keys: KeySet
-  /** Epoch milliseconds. */
-  readonly now: () => number
-  /** Verified tokens that are remembered until they expire. @default 1_000 */
-  readonly maxCached?: number
+  readonly clock: Pick<SteadyClock, 'now'>
 }
 
+/** Verified tokens that are remembered until they expire. */
+const maxVerified = 1_000
+
 /** Makes a check of an `Authorization` header. It gives no promise where the token was verified before. */
-export function createEntraCheck({ expected, keys, now, maxCached = 1_000 }: EntraCheckOptions) {
+export function createEntraCheck({ expected, keys, clock }: EntraCheckOptions) {
   // Hashes, not tokens: a token that could be presented again does not stay in memory.
   const verified = new Map<string, number>()
 
   async function verify(token: string, digest: string): Promise<Evidence> {
     // Claims first: a token for somebody else then costs no signature check and no fetch of keys.
-    const decision = decideToken(readClaims(token), expected, now())
+    const decision = decideToken(readClaims(token), expected, clock.now())
     if ('fault' in decision) return { kind: 'failing', fault: decision.fault }
-    switch (await keys.verify(token)) {
-      case 'unavailable': {
-        const failure = keys.failure()
-        return { kind: 'unavailable', fault: failure === undefined ? unknownKey : { ...noKeys, failure } }
-      }
-      case 'unknownKey':
-        return { kind: 'failing', fault: unknownKey }
-      case 'invalid':
-        return { kind: 'failing', fault: { reason: 'the signature of its token is wrong' } }
-      case 'valid':
-        keepNewest(verified, digest, decision.expiresAt, maxCached)
-        return { kind: 'proven' }
-    }
+    const evidence = await keys.verify(token)
+    if (evidence.kind === 'proven') keepNewest(verified, digest, decision.expiresAt, maxVerified)
+    return evidence
   }
 
   return (authorization: string | undefined): Evidence | Promise<Evidence> => {
@@ -49,13 +39,10 @@ export function createEntraCheck({ expected, keys, now, maxCached = 1_000 }: Ent
     if (token === undefined) return { kind: 'absent' }
     const digest = hash('sha256', token, 'base64')
     const expiresAt = verified.get(digest)
-    if (expiresAt !== undefined && now() < expiresAt) return { kind: 'proven' }
+    if (expiresAt !== undefined && clock.now() < expiresAt) return { kind: 'proven' }
     return verify(token, digest)
   }
 }
-
-const unknownKey = { reason: 'its token is signed by a key that the tenant does not have' }
-const noKeys = { reason: 'the keys to check its token with cannot be fetched', remedy: 'let this process reach Entra' }
 
 function bearerToken(authorization: string | undefined): string | undefined {
   if (authorization === undefined || authorization.slice(0, 7).toLowerCase() !== 'bearer ') return undefined
@@ -149,9 +136,6 @@ function matches(value: unknown, accepted: readonly string[]): boolean {
   return typeof value === 'string' && accepted.some((one) => one.toLowerCase() === value.toLowerCase())
 }
 
-/** `unavailable`: the key is not in the set that we have, and the set cannot be fetched now. */
-export type SignatureCheck = 'valid' | 'invalid' | 'unknownKey' | 'unavailable'
-
 /** The signing keys of the tenant. */
 export type KeySet = ReturnType<typeof createKeySet>
 
@@ -164,8 +148,7 @@ export interface KeySetOptions {
   readonly timeoutMs?: number | undefined
   /** Ends a fetch under way. */
   readonly closing: AbortSignal
-  /** Milliseconds of a monotonic clock. */
-  readonly elapsed: () => number
+  readonly clock: Pick<SteadyClock, 'elapsed'>
 }
 
 /** Entra's set has a few kilobytes. */
@@ -177,16 +160,17 @@ const maxAgeMs = 12 * 60 * 60_000
 
 /** Fetches the keys with jose, which asks again for unknown key ids, and checks signatures with them. */
 export function createKeySet(options: KeySetOptions) {
-  const { url, timeoutMs = 5_000, closing, elapsed } = options
+  const { url, timeoutMs = 5_000, closing, clock } = options
   const send = connect(options)
   let fetched = 0
   let askedAt = Number.NEGATIVE_INFINITY
+  /** Why the last fetch failed; `undefined` where it did not. */
   let failure: string | undefined
 
   async function fetchKeys(): Promise<Response> {
     // jose has no cooldown after a fetch that failed, or that gave something else than keys.
-    if (elapsed() - askedAt < cooldownMs) throw new Error('the last fetch was less than 30 s ago')
-    askedAt = elapsed()
+    if (clock.elapsed() - askedAt < cooldownMs) throw new Error('the last fetch was less than 30 s ago')
+    askedAt = clock.elapsed()
     try {
       const { status, bodyAsText } = await withLimit({ ms: timeoutMs, signal: closing }, send)
       if (status !== 200) throw Object.assign(new Error('no keys came'), { code: `HTTP status ${status}` })
@@ -209,22 +193,25 @@ export function createKeySet(options: KeySetOptions) {
     [customFetch]: fetchKeys,
   })
   return {
-    /** Why the last fetch failed; `undefined` where it did not. */
-    failure: () => failure,
-    /** Checks the RS256 signature of a token. */
-    async verify(token: string): Promise<SignatureCheck> {
+    /** Checks the RS256 signature of a token, whose claims were accepted. */
+    async verify(token: string): Promise<Evidence> {
       const before = fetched
       try {
         await compactVerify(token, keys, { algorithms: ['RS256'] })
-        return 'valid'
+        return { kind: 'proven' }
       } catch (error) {
-        if (faultsOfToken.has(codeOf(error))) return 'invalid'
+        if (faultsOfToken.has(codeOf(error))) return { kind: 'failing', fault: wrongSignature }
         // The key may be newer than our set: it is unknown only if the set was fetched after the token came.
-        return error instanceof errors.JWKSNoMatchingKey && fetched > before ? 'unknownKey' : 'unavailable'
+        if (error instanceof errors.JWKSNoMatchingKey && fetched > before) return { kind: 'failing', fault: unknownKey }
+        return { kind: 'unavailable', fault: failure === undefined ? unknownKey : { ...noKeys, failure } }
       }
     },
   }
 }
+
+const wrongSignature = { reason: 'the signature of its token is wrong' }
+const unknownKey = { reason: 'its token is signed by a key that the tenant does not have' }
+const noKeys = { reason: 'the keys to check its token with cannot be fetched', remedy: 'let this process reach Entra' }
 
 /** Is there a key that could sign? A set without one is an answer of something else than Entra. */
 function holdsKey(set: unknown): boolean {

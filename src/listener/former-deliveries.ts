@@ -27,7 +27,7 @@ const maxFormers = 100
  * subscription that its credential belongs to.
  */
 export async function createFormerDeliveries(options: FormerDeliveriesOptions) {
-  const { input: present, logger, now, elapsed, credentialReadAt } = options
+  const { input: present, logger, clock, credentialReadAt } = options
   const all = await Promise.all(
     options.formers
       .filter((former) => !isSameMetadata(accessOf(former), accessOf(present)))
@@ -45,18 +45,20 @@ export async function createFormerDeliveries(options: FormerDeliveriesOptions) {
   function isAccepted({ isOther }: (typeof all)[number]): boolean {
     if (isOther || present.provisioning !== 'manage') return true
     const readAt = credentialReadAt()
-    return readAt === undefined || now() - readAt < settlingMs
+    return readAt === undefined || clock.now() - readAt < settlingMs
   }
 
   /** Those whose event subscription a delivery names. */
-  function namedBy(headers: IncomingHttpHeaders) {
+  function namedBy(headers: IncomingHttpHeaders): typeof all {
+    // Most processes have none.
+    if (all.length === 0) return all
     const name = soleValue(headers['aeg-subscription-name'])?.toLowerCase()
     return all.filter((former) => former.name === name && isAccepted(former))
   }
 
   function warn(former: (typeof all)[number]): void {
-    if (elapsed() - former.warnedAt < warningMs) return
-    former.warnedAt = elapsed()
+    if (clock.elapsed() - former.warnedAt < warningMs) return
+    former.warnedAt = clock.elapsed()
     const { eventSubscriptionName: eventSubscription, scope } = former.input
     logger.warn(
       'a former event subscription still delivers: its events are taken until this process ends, and where its filters are those of the ' +
@@ -65,7 +67,15 @@ export async function createFormerDeliveries(options: FormerDeliveriesOptions) {
     )
   }
 
-  async function judge(headers: IncomingHttpHeaders, formers: typeof all, evidence: Evidence): Promise<Evidence> {
+  /** Checks the present credential, and where it does not fit the former ones. */
+  async function judge(check: CheckCredential, headers: IncomingHttpHeaders, formers: typeof all): Promise<Evidence> {
+    const evidence = await check(headers)
+    if (evidence.kind === 'proven') {
+      // A delivery whose present credential fits may still come from a former event subscription.
+      const renamed = formers.find(({ name }) => name !== presentName)
+      if (renamed) warn(renamed)
+      return evidence
+    }
     for (const former of formers) {
       const proof = await former.check(headers)
       if (proof.kind !== 'proven') continue
@@ -79,30 +89,14 @@ export async function createFormerDeliveries(options: FormerDeliveriesOptions) {
     /** The metadata by which deliveries are still accepted, without those of the present side. */
     inputs: (): readonly PushMetadata[] => all.filter(isAccepted).map(({ input }) => input),
     /** Does a delivery name an event subscription of another name that is still accepted? */
-    areNamedBy: (headers: IncomingHttpHeaders): boolean =>
-      all.length > 0 && namedBy(headers).some(({ name }) => name !== presentName),
+    areNamedBy: (headers: IncomingHttpHeaders): boolean => namedBy(headers).some(({ name }) => name !== presentName),
     /** The check of the present credential, and after it of the former ones. */
     withPresent(check: CheckCredential): CheckCredential {
-      if (all.length === 0) return check
       return (headers) => {
-        const evidence = check(headers)
         const formers = namedBy(headers)
-        if (formers.length === 0) return evidence
-        if (evidence instanceof Promise) return evidence.then((settled) => takeOrJudge(headers, formers, settled))
-        return takeOrJudge(headers, formers, evidence)
+        return formers.length === 0 ? check(headers) : judge(check, headers, formers)
       }
     },
-  }
-
-  /**
-   * Checks the former credentials where the present one does not fit. A delivery whose present credential fits may still name a former
-   * event subscription: that is only logged.
-   */
-  function takeOrJudge(headers: IncomingHttpHeaders, formers: typeof all, evidence: Evidence) {
-    if (evidence.kind !== 'proven') return judge(headers, formers, evidence)
-    const renamed = formers.find(({ name }) => name !== presentName)
-    if (renamed) warn(renamed)
-    return evidence
   }
 }
 

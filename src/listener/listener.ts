@@ -8,7 +8,7 @@ import type { CurrentHandler } from '../dispatch/handler.ts'
 import { processRoom, type Room } from '../dispatch/room.ts'
 import type { Scope } from '../metadata/fields/scope.ts'
 import { messageOf } from '../support/process/error-code.ts'
-import { type Clock, systemClock, within } from '../support/time/clock.ts'
+import { type SteadyClock, systemClock, within } from '../support/time/clock.ts'
 import { type CheckCredentialOptions, createCredentialCheck, type Gate } from './admission.ts'
 import { type AnswersOptions, createAnswers } from './answers.ts'
 import { createFormerDeliveries, type FormerDeliveriesOptions } from './former-deliveries.ts'
@@ -29,12 +29,10 @@ export interface ListenerOptions
   readonly declared?: DeclaredAttributes
   /** The host's plugins, hooks and routes. @default none */
   readonly fastify?: FastifyHook | undefined
-  /** Epoch milliseconds. @default Date.now, and a monotonic clock for durations */
-  readonly now?: () => number
   /** Whether deliveries may be routed here; see `ready` of the health. @default true */
   readonly mayBeRouted?: () => boolean
-  /** @default Node's */
-  readonly clock?: Pick<Clock, 'setTimer'>
+  /** @default the machine's */
+  readonly clock?: SteadyClock
   /** Where the bytes of deliveries are counted. @default that of the process */
   readonly room?: Room
   /** Narrower bounds of the server. @default serverDefaults */
@@ -54,22 +52,12 @@ export async function createListener(options: ListenerOptions) {
     const what = "the HTTP server can't be made, as Node runs with --disallow-code-generation-from-strings"
     throw new BindingError('PORT_UNAVAILABLE', { what, fix: 'start Node without that option', cause })
   }
-  const { input, logger, handler, now = Date.now, clock = systemClock, room = processRoom } = options
-  const elapsed = options.now ?? systemClock.elapsed
+  const { input, logger, clock = systemClock, room = processRoom } = options
+  const { mayBeRouted = () => true, declared = { attributes: undefined } } = options
   const log = createQuietLog({ logger, clock })
   const source = { eventSubscriptionName: input.eventSubscriptionName, destination: resourceOf(input.scope) }
-  const { secrets, onError, health, subscriptionWrittenAt, onForeignDelivery, onSubscriptionDeleted } = options
-  const { mayBeRouted = () => true, declared = { attributes: undefined } } = options
-  const dispatcher = new Dispatcher({
-    ...input,
-    ...source,
-    handler,
-    onError,
-    secrets,
-    log,
-    now: elapsed,
-    clock,
-  })
+  const common = { ...options, clock, log }
+  const dispatcher = new Dispatcher({ ...common, ...input, ...source })
   const closing = new AbortController()
 
   if (input.deliveryAuthentication.kind === 'none') {
@@ -80,15 +68,12 @@ export async function createListener(options: ListenerOptions) {
   }
 
   let address: AddressInfo | undefined
-  const check = { ...options, log, closing: closing.signal, now, elapsed }
+  const check = { ...common, closing: closing.signal }
   const formers = await createFormerDeliveries({ formers: [], credentialReadAt: () => undefined, ...check })
   const gate: Gate = {
-    handler,
-    health,
+    ...common,
     isReady: () => !gate.isDraining && mayBeRouted(),
     isDraining: false,
-    subscriptionWrittenAt,
-    now,
     allowedOrigin: input.environment.eventGridOrigin,
     eventSubscriptionName: input.eventSubscriptionName.toLowerCase(),
     maxRequestBytes: input.maxRequestBytes,
@@ -96,38 +81,16 @@ export async function createListener(options: ListenerOptions) {
     checkCredential: formers.withPresent(await createCredentialCheck(check)),
     namesFormer: formers.areNamedBy,
   }
-  const limits = limitsFor(options)
   const server = createServer({
-    limits,
+    limits: limitsFor(options),
     log,
     clock,
     isOurPath: createPathCheck(...[input, ...formers.inputs()].map(({ subscriberEndpoint }) => subscriberEndpoint)),
     onBadPath: (reply) => answerUnknownPath(answers, reply),
   })
   const { isCrowded } = server
-  const answers = createAnswers({
-    secrets,
-    log,
-    source,
-    onForeignDelivery,
-    onSubscriptionDeleted,
-    now,
-    elapsed,
-    isCrowded,
-    allHang: () => dispatcher.allHang,
-  })
-  const routes = createRoutes({
-    gate,
-    answers,
-    elapsed,
-    keepConnection: server.keep,
-    dispatcher,
-    log,
-    maxConcurrency: input.maxConcurrency,
-    declared,
-    room,
-    clock,
-  })
+  const answers = createAnswers({ ...common, source, isCrowded, allHang: () => dispatcher.allHang })
+  const routes = createRoutes({ ...common, gate, answers, dispatcher, declared, room, keepConnection: server.keep })
   try {
     await loadPlugins(server.app, options.fastify, [routes, createUnknownPaths(answers)])
   } catch (error) {

@@ -42,7 +42,6 @@ export const logEvents = {
   formerUnknown: 'put off a delivery of a former event subscription: it carries no known credential',
   unreadable: 'refused a request: its body cannot be read',
   noHandler: 'put off a delivery: no application takes events at the moment',
-  replaced: 'put off a request: a hook of the host replaced its body by something that is neither bytes nor text',
   noRoom: 'put off a request: too many bytes of events are under way',
   subscriptionDeleted:
     'Event Grid says that the event subscription was deleted: no events come until it is created again',

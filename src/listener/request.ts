@@ -47,36 +47,25 @@ export function declaredLength(headers: IncomingHttpHeaders): number | undefined
   return headers['transfer-encoding'] === undefined ? 0 : undefined
 }
 
-/**
- * How reading a body ended without its bytes: it is over the limit, or there was no room for it. Symbols, because a hook of the host may
- * replace a body by any text.
- */
+/** How reading a body ended without its bytes: it is over the limit, or there was no room for it. */
 export const overLimit = Symbol('body over the limit')
 export const noRoom = Symbol('no room for the body')
 
 /** The bytes of a body, or why there are none. */
 type BodyResult = Buffer | typeof overLimit | typeof noRoom
 
-/** Memory for unfinished bodies: senders who stop early cannot fill the memory. */
-export interface BodyBudget {
-  /** The most bytes of all unfinished bodies together. */
-  readonly maxBytes: number
-  /** Bytes of the unfinished bodies. */
-  usedBytes: number
-}
-
 /**
  * Reads a body and counts its bytes, because a chunked body declares no length. Stops reading beyond `limit`. Calls back once; with an
- * error for a body that is cut off. A hook of the host may replace the stream: an error, too, if that stream breaks, or gives neither
- * bytes nor text.
+ * error for a body that is cut off. A hook of the host may replace the stream: an error, too, if that stream breaks, or does not give
+ * Buffers.
  *
- * @param budget shared by all bodies that are read with it. @default none
+ * @param hasRoom called for the bytes of each piece. @default there is room
  */
 export function readBody(
   body: Readable,
   limit: number,
   done: (error: Error | null, result?: BodyResult) => void,
-  budget?: BodyBudget,
+  hasRoom: (bytes: number) => boolean = () => true,
 ): void {
   let chunks: Buffer[] = []
   let length = 0
@@ -84,41 +73,26 @@ export function readBody(
   const end = (error: Error | null, result?: BodyResult) => {
     if (ended) return
     ended = true
-    if (budget) budget.usedBytes -= length
     // The request lives until the handler has ended; its chunks need not.
     chunks = []
     done(error, result)
   }
   body.on('data', (chunk: unknown) => {
     if (ended) return
-    const bytes = bytesOf(chunk)
-    if (bytes === undefined) return end(new TypeError('the stream of the body gives neither bytes nor text'))
-    length += bytes.length
-    if (budget) budget.usedBytes += bytes.length
-    if (length <= limit && (!budget || budget.usedBytes <= budget.maxBytes)) return void chunks.push(bytes)
+    if (!Buffer.isBuffer(chunk)) return end(new TypeError('the stream of the body does not give Buffers'))
+    length += chunk.length
+    if (length <= limit && hasRoom(chunk.length)) return void chunks.push(chunk)
     body.pause()
     end(null, length > limit ? overLimit : noRoom)
   })
-  body.on('end', () => end(null, joined(chunks, length)))
+  // A copy: an event keeps its body in memory, and must not keep a larger buffer of the connection with it.
+  body.on('end', () => end(null, Buffer.concat(chunks, length)))
   const breakOff = () => {
     // Each body is closed. An Error costs a fifth of a delivery, so only a body that has not ended gets an Error.
     if (!ended) end(new Error('the body was cut off'))
   }
   body.on('error', breakOff)
   body.on('close', breakOff)
-}
-
-/** A hook of the host may give text or other arrays of bytes in place of a Buffer. `undefined` for anything else. */
-export function bytesOf(value: unknown): Buffer | undefined {
-  if (Buffer.isBuffer(value)) return value
-  if (typeof value === 'string') return Buffer.from(value)
-  return value instanceof Uint8Array ? Buffer.from(value.buffer, value.byteOffset, value.byteLength) : undefined
-}
-
-/** An event keeps its body in memory, and must not keep a larger buffer of the connection with it. */
-function joined(chunks: readonly Buffer[], length: number): Buffer {
-  const [first] = chunks
-  return first?.length === length && first.buffer.byteLength === length ? first : Buffer.concat(chunks, length)
 }
 
 /** The path of Event Grid's deliveries where no ingress rewrites it. */
@@ -206,16 +180,8 @@ export function whenEnded({ raw }: FastifyReply, callback: () => void): void {
 /** Bytes of an unread body. A smaller body is cheaper to read than a new connection is to open. */
 const cheapBodyBytes = 65_536
 
-/** Sends an answer. `closes`: the connection ends with it. Never throws: it may run in a timer, where an error would end the process. */
-export function sendAnswer(reply: FastifyReply, answer: Answer, closes = false): void {
-  try {
-    send(reply, answer, closes)
-  } catch (error) {
-    sendError(reply, error)
-  }
-}
-
-function send(reply: FastifyReply, { status, headers, body }: Answer, closes: boolean): void {
+/** Sends an answer. @param closes the connection, after the answer */
+export function sendAnswer(reply: FastifyReply, { status, headers, body }: Answer, closes: boolean): void {
   const { req } = reply.raw
   // Otherwise Node reads the rest of the body, to be ready for the next request.
   const isLeft = !req.complete && (declaredLength(req.headers) ?? Number.POSITIVE_INFINITY) > cheapBodyBytes
@@ -227,18 +193,11 @@ function send(reply: FastifyReply, { status, headers, body }: Answer, closes: bo
   void reply.send(body)
 }
 
-/** Answers 500 through Fastify, with the host's hooks for errors. Never throws. */
-export function sendError(reply: FastifyReply, error: unknown): void {
-  try {
-    void reply.send(error instanceof Error ? error : new Error('a delivery failed', { cause: error }))
-  } catch {
-    // The host has broken `send` itself. Event Grid delivers again when the connection closes without an answer.
-    reply.raw.destroy()
-  }
-}
-
 /** Sends an answer past the host's hooks: the error of a hook may have a status, 400 for instance, that would end the event. */
 export function sendPastHooks(reply: FastifyReply, { status, headers, body }: Answer): void {
+  const { raw } = reply
   reply.hijack()
-  reply.raw.writeHead(status, { ...headers, 'content-length': body?.length ?? 0 }).end(body)
+  // A hook of the host has begun an answer. Event Grid delivers again when the connection closes before the end of an answer.
+  if (raw.headersSent) raw.destroy()
+  else raw.writeHead(status, { ...headers, 'content-length': body?.length ?? 0 }).end(body)
 }

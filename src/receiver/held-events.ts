@@ -40,7 +40,7 @@ export function createHeldEvents(options: HeldEventsOptions) {
   const settler = createSettler(options)
   /** Events whose handler has not ended: only their locks are renewed. */
   const running = new Set<Held>()
-  const sweep = createAlarm({ clock, now: () => clock.elapsed(), ring: renewUntil })
+  const sweep = createAlarm(clock, renewUntil)
   let size = 0
 
   /** At the last whole second before the renewal is due. */

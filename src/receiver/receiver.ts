@@ -79,7 +79,6 @@ export class Receiver {
 
   constructor(options: ReceiverOptions) {
     const { pull, handler, onError, secrets, logger, clock } = options
-    const now = () => clock.elapsed()
     const onRoom = this.#onRoom
     this.#options = options
     this.#client = traceClient(connect(options), destinationOf(options))
@@ -91,7 +90,6 @@ export class Receiver {
       handler,
       onError,
       secrets,
-      now,
       clock,
       log: this.#log,
       onCallEnd: onRoom,

@@ -70,7 +70,7 @@ const failures = { rejected: new RejectEvent('never'), threw: new Error('no') }
 function open(maxConcurrency: number) {
   const clock = createManualClock()
   const room = createRoom(64 * 1024 * 1024)
-  const ledger = createLedger({ maxConcurrency, now: clock.now, joinForMs: 4 * handlerTimeoutMs })
+  const ledger = createLedger({ maxConcurrency, now: clock.clock.elapsed, joinForMs: 4 * handlerTimeoutMs })
   const held: { readonly run: Run; settle(how: End): void }[] = []
   /** Each body by the number in the metadata of its events. */
   const origin = new Map<string, Body>()
@@ -112,7 +112,6 @@ function open(maxConcurrency: number) {
     maxConcurrency,
     handlerTimeoutMs,
     log: createQuietLog({ logger: silentLogger }),
-    now: clock.now,
     clock: clock.clock,
   })
 
@@ -123,12 +122,12 @@ function open(maxConcurrency: number) {
   ): void {
     const reading = readDelivery(Buffer.from(texts.length === 1 ? `${texts}` : `[${texts}]`))
     if ('problem' in reading) throw new Error(reading.problem)
-    const arrivedAt = clock.now() - ageMs
+    const arrivedAt = clock.clock.elapsed() - ageMs
     const body: Body = {
       texts,
       redelivered,
       arrivedAt,
-      dispatchedAt: clock.now(),
+      dispatchedAt: clock.clock.elapsed(),
       expiresAt: arrivedAt + handlerTimeoutMs,
       runs: new Map(),
       gone,

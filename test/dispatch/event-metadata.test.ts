@@ -53,7 +53,6 @@ const attributes = {
   tenant: 'north',
   'x-author': 'Ann',
   authority: 'EU',
-  monkey: 'yes',
   keyboard: 'de',
   plan: 'basic',
   zone: 'Asia/Tokyo',

@@ -177,7 +177,7 @@ it('ends the span of a handler that takes too long, with error.type timeout, and
   const handling = Promise.withResolvers<void>()
   const started = Promise.withResolvers<void>()
   const { deliver, listener } = await openListener({
-    ...{ now: time.now, clock: time.clock },
+    clock: time.clock,
     async handler() {
       started.resolve()
       await handling.promise
@@ -224,9 +224,9 @@ it('counts no event for the notice that the event subscription was deleted', asy
 
 it('counts an event that waits for a free call in vain', async () => {
   const telemetry = startTelemetry()
-  const { clock, now, advance, waits } = createManualClock()
+  const { clock, advance, waits } = createManualClock()
   const { promise: ended, resolve: end } = Promise.withResolvers<void>()
-  const { deliver } = await openListener({ clock, now, input: { maxConcurrency: 1 }, handler: () => ended })
+  const { deliver } = await openListener({ clock, input: { maxConcurrency: 1 }, handler: () => ended })
   const waiting = waits((ms) => ms === 3_000)
   const answers = ['e1', 'e2'].map((id) => deliver(cloudEventText(id)))
   await waiting

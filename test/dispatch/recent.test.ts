@@ -3,7 +3,7 @@ import { createRecentCounts } from '../../src/dispatch/handler.ts'
 
 it('counts what was added in the last two minutes', () => {
   let now = 500
-  const counts = createRecentCounts(() => now)
+  const counts = createRecentCounts({ elapsed: () => now })
   expect(counts.current()).toMatchObject({ total: 0, bad: 0 })
   for (const isBad of [false, true, true]) counts.add(isBad)
   now = 60_000
@@ -22,7 +22,7 @@ it('counts what was added in the last two minutes', () => {
 
 it('counts the bad ones since the last good one, however long ago, and says how long nothing came', () => {
   let now = 500
-  const counts = createRecentCounts(() => now)
+  const counts = createRecentCounts({ elapsed: () => now })
   expect(counts.current()).toMatchObject({ badInARow: 0, quietMs: Number.POSITIVE_INFINITY })
   for (const isBad of [true, false, true, true]) counts.add(isBad)
   now += 86_400_000

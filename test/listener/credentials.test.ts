@@ -91,7 +91,10 @@ describe('a delivery under secret', () => {
 
   it('that seems ours without our credential is reported to the binding and in the status', async () => {
     let reported = 0
-    const { deliver, listener } = await openListener({ onForeignDelivery: () => reported++, now: () => 1_000 })
+    const { deliver, listener } = await openListener({
+      onForeignDelivery: () => reported++,
+      clock: createManualClock(1_000).clock,
+    })
     await deliver(cloudEventText('1'), { 'X-EventGrid-Binding-Token': undefined, 'aeg-subscription-name': 'INVOICES' })
     await deliver(cloudEventText('1'), { 'X-EventGrid-Binding-Token': `${ours.keyId}.x` })
     expect(listener.status().foreignAt).toBeUndefined()

@@ -217,22 +217,9 @@ describe('the server of a host', () => {
     expect(events.map(({ cloudEvent }) => cloudEvent.id)).toEqual(['2'])
   })
 
-  const replacing = (replace: (body: Buffer) => unknown) => (server: FastifyInstance) =>
-    void server.addHook('preValidation', async (request) => {
-      if (Buffer.isBuffer(request.body)) request.body = replace(request.body)
-    })
-  const streaming = (stream: (body: Buffer) => Readable) => (server: FastifyInstance) =>
-    void server.addHook('preParsing', async (_request, _reply, payload) => stream(await buffer(payload)))
-
-  it.each([
-    { name: 'replaces the body by text', fastify: replacing(String) },
-    { name: 'replaces the body by a Uint8Array', fastify: replacing((body) => new Uint8Array(body)) },
-    { name: 'makes a stream of text of it', fastify: streaming((body) => Readable.from([body.toString()])) },
-    {
-      name: 'makes a stream of a Uint8Array of it',
-      fastify: streaming((body) => Readable.from([new Uint8Array(body)])),
-    },
-  ])('has a hook that $name', async ({ fastify }) => {
+  it('has a hook that replaces the stream of the body', async () => {
+    const fastify = (server: FastifyInstance) =>
+      void server.addHook('preParsing', async (_request, _reply, payload) => Readable.from([await buffer(payload)]))
     const { deliver, events } = await openListener({ fastify })
     expect((await deliver(cloudEventText('é'))).status).toBe(200)
     expect(events.map(({ data }) => data.toString())).toEqual([cloudEventText('é')])
@@ -240,11 +227,16 @@ describe('the server of a host', () => {
 
   it.each([
     { name: 'a parsed object', body: { specversion: '1.0' } },
+    { name: 'text', body: cloudEventText('1') },
     { name: 'nothing', body: undefined },
   ])('ends no event where a hook replaces the body by $name', async ({ body }) => {
-    const { deliver, log } = await openListener({ fastify: replacing(() => body) })
+    const { deliver, events, log } = await openListener({
+      fastify: (server) =>
+        void server.addHook('preValidation', async (request) => void Object.assign(request, { body })),
+    })
     expect((await deliver(cloudEventText('1'))).status).toBe(500)
-    expect(log.text()).toContain('replaced its body by something that is neither bytes nor text')
+    expect(events).toHaveLength(0)
+    expect(log.text()).toContain('a hook of the host has replaced the body by something that is no Buffer')
   })
 
   it.each([
@@ -272,6 +264,7 @@ describe('the server of a host', () => {
       },
     },
     { name: 'gives objects', stream: () => Readable.from([{ specversion: '1.0' }]) },
+    { name: 'gives text', stream: () => Readable.from([cloudEventText('1')]) },
   ])('answers 500 where the stream of its hook preParsing $name', async ({ stream }) => {
     const { deliver, events, log } = await openListener({
       fastify: (server) =>
@@ -453,7 +446,7 @@ describe('the option fastify of Binding', () => {
   it('leaves no timer behind where it fails, though its hook onClose fails too', async () => {
     const time = createManualClock()
     const opening = openListener({
-      ...{ clock: time.clock, now: time.now },
+      clock: time.clock,
       fastify(server) {
         server.addHook('onClose', async () => fail('no database'))
         fail('no plugin')

@@ -53,7 +53,7 @@ describe('a slow handler', () => {
   it('is answered for with 503 at handlerTimeout, and called anew for the redelivery, however it ended', async () => {
     const clock = createManualClock()
     const slow = slowHandler()
-    const { deliver, events } = await openListener({ handler: slow.handler, now: clock.now, clock: clock.clock })
+    const { deliver, events } = await openListener({ handler: slow.handler, clock: clock.clock })
     const first = deliver(cloudEventText('1'))
     await slow.called
     clock.advance(24_999)
@@ -130,7 +130,7 @@ describe('a slow handler', () => {
   it('that keeps all places makes others wait for 3 s and then come again', async () => {
     const clock = createManualClock()
     const slow = slowHandler()
-    const time = { now: clock.now, clock: clock.clock }
+    const time = { clock: clock.clock }
     const input = { maxConcurrency: 1 }
     const { deliver, listener, log } = await openListener({ handler: slow.handler, input, ...time })
     const first = deliver(cloudEventText('1'))
@@ -147,12 +147,12 @@ describe('a slow handler', () => {
   })
 
   it('makes a delivery that has waited for room wait for the rest of the 3 s only', async () => {
-    const { clock, now, advance } = createManualClock()
+    const { clock, advance } = createManualClock()
     const slow = slowHandler()
     const room = createRoom(10_000)
     const { deliver, listener } = await openListener({
       ...{ handler: slow.handler, input: { maxConcurrency: 1 } },
-      ...{ now, clock, room },
+      ...{ clock, room },
     })
     const first = deliver(cloudEventText('1'))
     await slow.called
@@ -196,7 +196,7 @@ describe('drain', () => {
   it('waits for handlerTimeout at the longest', async () => {
     const clock = createManualClock()
     const slow = slowHandler()
-    const { deliver, listener } = await openListener({ handler: slow.handler, now: clock.now, clock: clock.clock })
+    const { deliver, listener } = await openListener({ handler: slow.handler, clock: clock.clock })
     const first = deliver(cloudEventText('1'))
     await slow.called
     const draining = listener.drain()
@@ -263,7 +263,7 @@ describe('close', () => {
         await slow.handler()
         throw new Error('the store is gone')
       },
-      ...{ now: clock.now, clock: clock.clock },
+      clock: clock.clock,
     })
     const answers = ['1', '2', '3'].map((id) => deliver(cloudEventText(id)).catch(() => 'closed'))
     await expect.poll(() => listener.status().running).toBe(3)

@@ -49,16 +49,12 @@ export function createClock({ keepsAlive }: { readonly keepsAlive: boolean }): S
 /** The machine's clock. Its timers keep the process alive. */
 export const systemClock: SteadyClock = createClock({ keepsAlive: true })
 
-export interface AlarmOptions {
-  readonly clock: Pick<Clock, 'setTimer'>
-  /** Milliseconds of a monotonic clock. */
-  readonly now: () => number
-  /** Called at the earliest moment that is set, with the time. The later ones are forgotten, and have to be set again. */
-  readonly ring: (time: number) => void
-}
-
-/** Uses one timer for many deadlines: a timer for each deadline would cost more than the work that it watches. */
-export function createAlarm({ clock, now, ring }: AlarmOptions) {
+/**
+ * Uses one timer for many deadlines: a timer for each deadline would cost more than the work that it watches.
+ *
+ * @param ring called at the earliest moment that is set, with the time. The later ones are forgotten, and have to be set again.
+ */
+export function createAlarm(clock: Omit<SteadyClock, 'now'>, ring: (time: number) => void) {
   let next: { readonly at: number; readonly cancel: CancelTimer } | undefined
   const stop = () => {
     next?.cancel()
@@ -66,14 +62,14 @@ export function createAlarm({ clock, now, ring }: AlarmOptions) {
   }
   return {
     stop,
-    /** @param at by `now` */
+    /** @param at by `elapsed` */
     set(at: number): void {
       if (next && next.at <= at) return
       stop()
-      const cancel = clock.setTimer(Math.max(at - now(), 0), () => {
+      const cancel = clock.setTimer(Math.max(at - clock.elapsed(), 0), () => {
         next = undefined
         // A timer may fire slightly before its time. The callback then gets the time that was set.
-        ring(Math.max(at, now()))
+        ring(Math.max(at, clock.elapsed()))
       })
       next = { at, cancel }
     },

@@ -3,7 +3,8 @@ import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type BodyBudget, noRoom, readBody } from '../../../listener/request.ts'
+import { createRoom } from '../../../dispatch/room.ts'
+import { noRoom, readBody } from '../../../listener/request.ts'
 import { closable } from '../../../support/net/closable-server.ts'
 import { isEveryAddress } from '../../../support/net/hosts.ts'
 import { inBackground } from '../../../support/work/work.ts'
@@ -27,7 +28,7 @@ const keepAliveTimeout = 72_000
 const maxConnections = 1_024
 const maxUnfinishedBytes = 64 * 1024 * 1024
 /** Of all requests together. */
-const unfinished: BodyBudget = { maxBytes: maxUnfinishedBytes, usedBytes: 0 }
+const unfinished = createRoom(maxUnfinishedBytes)
 
 /** Does not listen yet. Fastify, which the listener has, takes 38 ms of processor time and 7 MB more in a process without a listener. */
 export function createApiServer(answer: Answerer) {
@@ -88,8 +89,11 @@ function reachable({ address, family }: AddressInfo): string {
  */
 export function bodyOf(request: IncomingMessage, limit: number): Promise<Buffer | typeof noRoom | undefined> {
   return new Promise((resolve) => {
-    const done: Parameters<typeof readBody>[2] = (_error, body) =>
+    const share = unfinished.occupy(0)
+    const done: Parameters<typeof readBody>[2] = (_error, body) => {
+      share.release()
       resolve(Buffer.isBuffer(body) || body === noRoom ? body : undefined)
-    readBody(request, limit, done, unfinished)
+    }
+    readBody(request, limit, done, (bytes) => share.grow(bytes))
   })
 }
