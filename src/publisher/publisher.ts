@@ -46,8 +46,7 @@ export interface PublisherOptions {
  * Makes a publisher. Nothing connects before the first `publish`.
  *
  * A call is sent at once if no request is under way. Calls that arrive meanwhile wait and share the next request. A
- * second request starts only when the waiting calls fill it. After a request, waiting calls are held for at most a
- * millisecond, so that its callers can join them.
+ * second request starts only when the waiting calls fill it.
  */
 export function createPublisher(options: PublisherOptions) {
   const { output, credential, endpoints, logger, clock = systemClock } = options

@@ -139,12 +139,6 @@ export type SendOutcome = 'settled' | 'halve'
  */
 type Send = (calls: readonly PublishCall[], onBackOff: (waits: boolean) => void) => Promise<SendOutcome>
 
-/**
- * After a request, waiting calls are held for so many milliseconds, so that its callers can call again and join them. A caller behind a
- * sidecar takes half a millisecond.
- */
-const returnMs = 1
-
 /** The waiting calls and the requests under way. */
 export function createRequestQueue(limits: RequestBounds & { readonly maxRequests: number }, send: Send) {
   /** In order of arrival. */
@@ -155,11 +149,8 @@ export function createRequestQueue(limits: RequestBounds & { readonly maxRequest
   const running: (readonly PublishCall[])[] = []
   const idlers: (() => void)[] = []
   let backingOff = 0
-  /** Requests that have just ended: their callers may call again within this tick. */
+  /** Requests that have just ended: their callers may call again within this tick, and join those that wait. */
   let settling = 0
-  /** The next request starts when so many calls wait, or when the hold is over. */
-  let held: { readonly calls: number; readonly timer: NodeJS.Timeout } | undefined
-
   const load = { events: 0, bytes: 0 }
 
   /** Do the waiting calls fill a request? The last of them has no comma. */
@@ -197,24 +188,15 @@ export function createRequestQueue(limits: RequestBounds & { readonly maxRequest
     } finally {
       running.splice(running.indexOf(calls), 1)
       settling += 1
-      const all = waiting.length + calls.length
       process.nextTick(() => {
         settling -= 1
-        // Nothing waits: the next call is sent at once.
-        if (waiting.length > 0 && waiting.length < all) held ??= { calls: all, timer: setTimeout(endHold, returnMs) }
         pump()
       })
     }
   }
 
-  const endHold = () => {
-    clearTimeout(held?.timer)
-    held = undefined
-    pump()
-  }
-
   const pump = () => {
-    if (settling > 0 || held) return
+    if (settling > 0) return
     // A topic that throttles one request throttles a parallel one as well.
     while (running.length < limits.maxRequests && (running.length === 0 || backingOff === 0)) {
       const calls = next()
@@ -233,8 +215,7 @@ export function createRequestQueue(limits: RequestBounds & { readonly maxRequest
       load.events += call.load.events
       // A comma goes with each call but one.
       load.bytes += call.load.bytes + 1
-      if (held && (waiting.length >= held.calls || full())) endHold()
-      else pump()
+      pump()
     },
     /** Takes back a call. After an abort those that waited for its request need not wait any longer. */
     remove(call: PublishCall): void {
