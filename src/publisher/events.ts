@@ -1,25 +1,22 @@
 /**
- * Turns a payload into events: whole events are sent unchanged, and data becomes a new event. Finds signs that the caller meant something
- * else.
+ * Turns a payload into events: whole events, dead letters among them, are sent unchanged, and data becomes a new event. Finds signs that
+ * the caller meant something else.
  */
 
 import { BindingError } from '../core/errors.ts'
-import type { LogFields } from '../core/logger.ts'
-import type { TraceContext } from '../core/telemetry.ts'
+import { readTraceContext, type TraceContext } from '../core/telemetry.ts'
 import type { EventSchema, OutputMetadata } from '../metadata/typed/metadata.ts'
 import { isRecord, memberTexts, sliceTopLevel, type UnknownRecord } from '../support/text/json-text.ts'
-import { oneLine } from '../support/text/text.ts'
 import {
   invalidPayload,
   kindOf,
-  maxMetadataNames,
-  metadataNames,
   type NewEventContext,
   newEvent,
+  type PayloadDoubt,
+  readAttributes,
   readPayload,
+  unusedMetadata,
 } from './payload.ts'
-import { type EventTrace, traceOfEvent, traceOfMetadata } from './telemetry.ts'
-import { deadLetterForm, schemaOf, withoutDeadLetter } from './whole-event.ts'
 
 /** The events of one call: all of one schema, at least one. */
 export interface CallEvents {
@@ -48,18 +45,15 @@ export function toEvents(
   metadata: Readonly<Record<string, string>>,
   context: ToEventsContext,
 ): CallEvents {
-  const names = Object.keys(metadata).length
-  if (names > maxMetadataNames) {
-    throw invalidPayload(`the metadata of the call has ${names} names`, `give at most ${maxMetadataNames}`)
-  }
+  const attributes = readAttributes(metadata)
   const payload = readPayload(given)
   const { topicSchema: wanted, maxEventBytes } = context
-  const wire = { trace: traceOfMetadata(metadata), maxEventBytes }
+  const wire = { trace: readTraceContext(Object.fromEntries(attributes)), maxEventBytes }
   const whole = payload.kind === 'json' ? recognise(payload.text, payload.value) : undefined
   const unused = unusedMetadata(metadata, { isWhole: whole !== undefined })
   if (!whole) {
     const schema = wanted === 'auto' ? 'CloudEventSchemaV1_0' : wanted
-    const events = wireEvents(schema, [newEvent(payload, metadata, { ...context, schema })], wire)
+    const events = wireEvents(schema, [newEvent(payload, attributes, { ...context, schema })], wire)
     const doubtful = payload.kind === 'json' ? doubtsOfData(payload.value) : []
     return { schema, events, doubts: [...doubtful, ...unused] }
   }
@@ -87,13 +81,19 @@ const nameOf: Readonly<Record<EventSchema, string>> = {
   EventGridSchema: 'an event of the Event Grid schema',
 }
 
+/** The schema of an event; `undefined` for a value that is no event. */
+export function schemaOf(value: UnknownRecord): EventSchema | undefined {
+  if (Object.hasOwn(value, 'specversion')) return 'CloudEventSchemaV1_0'
+  return Object.hasOwn(value, 'eventType') ? 'EventGridSchema' : undefined
+}
+
 /**
- * The schema of an event; `undefined` for data. Much data has a member `eventType`, so an Event Grid event has another one of its
- * members.
+ * The schema of an event, also of a dead one; `undefined` for data. Much data has a member `eventType`, so an Event Grid event has another
+ * one of its members.
  */
 function schemaWithin(value: unknown): EventSchema | undefined {
   if (!isRecord(value)) return undefined
-  const event = withoutDeadLetter(value)
+  const event = openDeadLetter(value)?.event ?? value
   const schema = schemaOf(event)
   const isData = schema === 'EventGridSchema' && !beside.some((name) => Object.hasOwn(event, name))
   return isData ? undefined : schema
@@ -140,14 +140,62 @@ function itemTexts(text: string): readonly string[] {
 
 /** Without what Event Grid has added to a dead letter: it refuses that. */
 function wholeEvent(value: UnknownRecord, json: string): WholeEvent {
-  const holds = deadLetterForm(value)?.holds
-  if (holds === undefined) return { event: value, json }
-  const event = withoutDeadLetter(value)
+  const event = openDeadLetter(value)?.event
+  if (event === undefined) return { event: value, json }
   const members = memberTexts(json)
-  if (holds === 'event') return { event, json: members.get('event') ?? json }
-  const kept = [...members].filter(([name]) => !holds.has(name.toLowerCase()))
+  if (event === value.event) return { event, json: members.get('event') ?? json }
+  const kept = [...members].filter(([name]) => Object.hasOwn(event, name))
   return { event, json: `{${kept.map(([name, text]) => `${JSON.stringify(name)}:${text}`).join(',')}}` }
 }
+
+/** A dead letter as Azure writes it. */
+interface DeadLetter {
+  /** The event as it was published. */
+  readonly event: UnknownRecord
+  /** What Event Grid says of its death, by lower-case name. */
+  readonly added: UnknownRecord
+}
+
+/** In lower case, as a CloudEvent has them; in the Event Grid schema they are `deadLetterReason` and so on (dead-letter schema). */
+const topicFields: ReadonlySet<string> = new Set([
+  'deadletterreason',
+  'deliveryattempts',
+  'lastdeliveryoutcome',
+  'publishtime',
+  'lastdeliveryattempttime',
+  'lasthttpstatuscode',
+])
+
+/** Those of a namespace topic (dead-letter-event-subscriptions-namespace-topics). */
+const namespaceFields: ReadonlySet<string> = new Set([
+  'deadletterproperties',
+  'brokerproperties',
+  'customdeliveryproperties',
+])
+
+/**
+ * Takes a dead letter apart (pure); `undefined` for any other value. That of a namespace topic has its event in a member `event`, or beside what
+ * was added; what an application receives has `brokerProperties` too, without a reason.
+ */
+export function openDeadLetter(value: UnknownRecord): DeadLetter | undefined {
+  const names = Object.keys(value)
+  // Most values are none: nothing is copied for those.
+  if (!names.some((name) => /^(deadletter|brokerproperties)/i.test(name))) return undefined
+  const without = (fields: ReadonlySet<string>) =>
+    Object.fromEntries(names.filter((name) => !fields.has(name.toLowerCase())).map((name) => [name, value[name]]))
+  const members = inLowerCase(value)
+  if (hasReason(members)) return { event: without(topicFields), added: members }
+  const { deadletterproperties, brokerproperties } = members
+  const added = [deadletterproperties, brokerproperties].filter(isRecord).map(inLowerCase).find(hasReason)
+  if (!added) return undefined
+  const around = schemaOf(value) === undefined && isRecord(value.event) ? value.event : undefined
+  return { event: around ?? without(namespaceFields), added }
+}
+
+const inLowerCase = (value: UnknownRecord): UnknownRecord =>
+  Object.fromEntries(Object.entries(value).map(([name, member]) => [name.toLowerCase(), member]))
+
+const hasReason = (members: UnknownRecord) => Object.hasOwn(members, 'deadletterreason')
 
 const list = (faults: readonly string[]) =>
   faults.slice(0, shownFaults).join(', ') +
@@ -171,29 +219,35 @@ const required: Readonly<Record<EventSchema, Readonly<Record<string, Rule>>>> = 
 }
 
 /** The faults of a whole event: one sentence for each field, which names it. */
-export function faultsOfEvent(schema: EventSchema, event: UnknownRecord): string[] {
+function faultsOfEvent(schema: EventSchema, event: UnknownRecord): string[] {
   return Object.entries(required[schema]).flatMap(([name, rule]) => {
     const fault = Object.hasOwn(event, name) ? rule(event[name]) : 'is missing'
     return fault === undefined ? [] : [`${name} ${fault}`]
   })
 }
 
-export interface WireEvent extends EventTrace {
+/** An event as it is sent. */
+export interface WireEvent {
   readonly id: string
   /**
    * The event as JSON, with exactly the given attributes and those of the trace. An event that was given as text stays that text.
    */
   readonly json: string
+  readonly bytes: number
+  /** The trace context in which the event was made: its own, else that of the invoke metadata. */
+  readonly origin: TraceContext | undefined
+  /** Whether it has room for a trace context: a CloudEvent that neither has nor got one. The Event Grid schema has no place for it. */
+  readonly takesTrace: boolean
 }
 
 /** An event and its text; a new one without its data. */
-export interface WholeEvent {
+interface WholeEvent {
   readonly event: UnknownRecord
   readonly json: string
 }
 
 /** @throws BindingError PAYLOAD_TOO_LARGE, which names the event */
-export function wireEvents(
+function wireEvents(
   schema: EventSchema,
   events: readonly WholeEvent[],
   { trace, maxEventBytes }: { readonly trace: TraceContext | undefined; readonly maxEventBytes: number },
@@ -208,17 +262,26 @@ export function wireEvents(
         details: { ids: [id], bytes },
       })
     }
-    return { id, ...traceOfEvent({ json, bytes }, { schema, event, given: trace, maxEventBytes }) }
+    const isOpen = schema === 'CloudEventSchemaV1_0' && !traceNames.some((name) => Object.hasOwn(event, name))
+    const origin = readTraceContext(event) ?? trace
+    const wire = { id, json, bytes, origin, takesTrace: isOpen && !trace }
+    return isOpen && trace ? withTraceContext(wire, trace, maxEventBytes) : wire
   }
   return events.map(wireEvent)
 }
 
-/** What a caller may have meant otherwise: a warning. */
-export interface PayloadDoubt {
-  readonly message: string
-  readonly fields: LogFields
-  /** Doubts of one message with the same word are said once in 30 s; the others are counted. */
-  readonly word?: string
+const traceNames = ['traceparent', 'tracestate'] as const
+
+/**
+ * Adds the two attributes at the end of an event's JSON and leaves the rest as it is. An event that would become too large
+ * stays without.
+ */
+export function withTraceContext(event: WireEvent, added: TraceContext, maxBytes: number): WireEvent {
+  const attributes = `,${JSON.stringify(added).slice(1)}`
+  const bytes = event.bytes + Buffer.byteLength(attributes) - 1
+  if (bytes > maxBytes) return event
+  const end = event.json.lastIndexOf('}')
+  return { ...event, json: `${event.json.slice(0, end)}${attributes}${event.json.slice(end + 1)}`, bytes }
 }
 
 /** Doubts about data: an event in an array that begins with something else, or what has members of an event. */
@@ -244,24 +307,4 @@ function looksLikeEvent(value: unknown): boolean {
   const has = new Set(texts.map((name) => name.toLowerCase()))
   if (has.has('specversion') || (has.has('type') && has.has('source'))) return true
   return has.has('eventtype') && beside.some((name) => has.has(name.toLowerCase()))
-}
-
-/** Names that runtimes add by themselves. */
-const ofTrace: ReadonlySet<string> = new Set(['traceparent', 'tracestate', 'baggage'])
-
-/** Doubts about names in the metadata of a call that do nothing. Beside a whole event these are all but the trace's. */
-function unusedMetadata(
-  metadata: Readonly<Record<string, unknown>>,
-  { isWhole }: { readonly isWhole: boolean },
-): readonly PayloadDoubt[] {
-  return Object.entries(metadata).flatMap(([given, value]) => {
-    const lower = given.toLowerCase()
-    const isUsed = ofTrace.has(lower) || (!isWhole && metadataNames.has(lower))
-    if (isUsed || value === '' || value === undefined) return []
-    const name = oneLine(given, 100)
-    const fix = isWhole
-      ? 'the payload is a whole event, which is published unchanged: write it there, or publish data alone'
-      : `create knows ${[...metadataNames].join(', ')}`
-    return [{ message: 'a name in the metadata of a create does nothing', fields: { name, fix }, word: name }]
-  })
 }

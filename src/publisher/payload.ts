@@ -1,11 +1,12 @@
-/** What a caller may give as a payload of `create`, and the event that is made of data. */
+/** What a caller may give as a payload and as metadata of `create`, and the event that is made of data. */
 import { isUtf8 } from 'node:buffer'
 import { isDeepStrictEqual, types } from 'node:util'
 import { BindingError, type PayloadDetails } from '../core/errors.ts'
 import { decodedData } from '../core/event.ts'
+import type { LogFields } from '../core/logger.ts'
 import type { EventSchema } from '../metadata/typed/metadata.ts'
 import { parseJson } from '../support/text/json-text.ts'
-import { traceOfMetadata } from './telemetry.ts'
+import { oneLine } from '../support/text/text.ts'
 
 /** A copy of the payload: later changes by the caller have no effect. */
 export type Payload =
@@ -166,18 +167,15 @@ function hiddenContent(value: object): string | undefined {
   return kind === 'Object' ? 'an object without fields that JSON writes' : `an object of the kind ${kind.slice(0, 100)}`
 }
 
-/** It has nothing, and its class has nothing that could tell what is hidden. */
+/**
+ * It has nothing, and its class has nothing that could tell what is hidden. The top of the chain is that of all objects, also in another
+ * realm.
+ */
 function isEmpty(value: object): boolean {
-  if (Reflect.ownKeys(value).length > 0) return false
-  for (let from: unknown = Object.getPrototypeOf(value); isObject(from); from = Object.getPrototypeOf(from)) {
-    // The top of the chain is that of all objects, also in another realm.
-    if (Object.getPrototypeOf(from) === null) return true
-    if (Reflect.ownKeys(from).some((name) => name !== 'constructor')) return false
-  }
-  return true
+  const above: unknown = Object.getPrototypeOf(value)
+  if (typeof above !== 'object' || above === null) return true
+  return Reflect.ownKeys(value).every((name) => name === 'constructor') && isEmpty(above)
 }
-
-const isObject = (value: unknown) => typeof value === 'object' && value !== null
 
 /**
  * A CloudEvent whose `data` is bytes, as other SDKs write it, with `data_base64` instead. One that a handler got has both: its
@@ -191,11 +189,6 @@ function liftBinaryData(event: unknown): unknown {
   const bytes = asBytes(data)
   return bytes === undefined ? event : { ...rest, data_base64: bytes.toString('base64') }
 }
-
-/** Invoke metadata that goes into an event made from data; names match without regard to case. */
-export const metadataNames: ReadonlySet<string> = new Set([
-  ...['type', 'source', 'subject', 'id', 'time', 'dataschema', 'traceparent', 'tracestate'],
-])
 
 /** The type of an event made from data, unless the invoke metadata says `type`. */
 const defaultEventType = 'eventgrid-binding.create'
@@ -213,33 +206,30 @@ export interface NewEventContext {
 }
 
 /**
- * The event that data becomes (pure; docs/publishing.md). Metadata of other names, and an invalid trace context, do not go into it. Data
- * that is JSON already stays as it is, to the byte. The Event Grid schema has no place for `dataschema` and bytes.
+ * The event that data becomes (pure; docs/publishing.md). Data that is JSON already stays as it is, to the byte. The Event Grid schema has
+ * no place for `dataschema` and bytes.
  *
+ * @param given by {@link readAttributes}
  * @throws BindingError PAYLOAD_INVALID
  */
-export function newEvent(payload: Payload, metadata: Readonly<Record<string, string>>, context: NewEventContext) {
-  const { schema } = context
-  const given = readAttributes(metadata)
+export function newEvent(payload: Payload, given: ReadonlyMap<string, string>, context: NewEventContext) {
   const id = given.get('id') ?? context.newId()
   const time = given.get('time') ?? new Date(context.now()).toISOString()
   const type = given.get('type') ?? defaultEventType
   const subject = given.get('subject')
   const source = given.get('source')
   const dataschema = given.get('dataschema')
-  if (schema === 'CloudEventSchemaV1_0') {
+  if (context.schema === 'CloudEventSchemaV1_0') {
     const attributes = {
       specversion: '1.0',
       id,
       source: source ?? context.defaultSource,
       type,
-      ...(subject !== undefined && { subject }),
+      subject,
       time,
-      ...(dataschema !== undefined && { dataschema }),
-      ...traceOfMetadata(metadata),
-      datacontenttype: mediaTypes[payload.kind],
+      dataschema,
     }
-    return withData(attributes, payload)
+    return withData({ ...attributes, datacontenttype: mediaTypes[payload.kind] }, payload)
   }
   if (dataschema !== undefined) {
     throw invalidPayload('dataschema has no place in the Event Grid schema', 'leave it out of the invoke metadata')
@@ -250,15 +240,8 @@ export function newEvent(payload: Payload, metadata: Readonly<Record<string, str
       'give JSON or text, or publish to a topic of the CloudEvents schema',
     )
   }
-  const attributes = {
-    id,
-    ...(source !== undefined && { topic: source }),
-    subject: subject ?? defaultSubject,
-    eventType: type,
-    eventTime: time,
-    dataVersion: '1.0',
-  }
-  return withData(attributes, payload)
+  const attributes = { id, topic: source, subject: subject ?? defaultSubject, eventType: type, eventTime: time }
+  return withData({ ...attributes, dataVersion: '1.0' }, payload)
 }
 
 const mediaTypes: Readonly<Record<Payload['kind'], string>> = {
@@ -268,7 +251,7 @@ const mediaTypes: Readonly<Record<Payload['kind'], string>> = {
 }
 
 /** An event as JSON, and its attributes without the data. */
-function withData(attributes: Readonly<Record<string, string>>, payload: Payload) {
+function withData(attributes: Readonly<Record<string, string | undefined>>, payload: Payload) {
   const data =
     payload.kind === 'bytes'
       ? `"data_base64":"${payload.bytes.toString('base64')}"`
@@ -276,8 +259,24 @@ function withData(attributes: Readonly<Record<string, string>>, payload: Payload
   return { event: attributes, json: `${JSON.stringify(attributes).slice(0, -1)},${data}}` }
 }
 
-/** The known metadata by lower-case name. An empty value counts as absent. */
-function readAttributes(metadata: Readonly<Record<string, unknown>>): ReadonlyMap<string, string> {
+/** Names of invoke metadata that have a meaning. */
+const metadataNames: ReadonlySet<string> = new Set([
+  ...['type', 'source', 'subject', 'id', 'time', 'dataschema', 'traceparent', 'tracestate'],
+])
+
+/** Most metadata names of one call: far more than have a meaning. Each costs time, and a caller must not stop everybody else. */
+export const maxMetadataNames = 1_000
+
+/**
+ * The metadata of a call that has a meaning, by lower-case name: names match without regard to case. An empty value counts as absent.
+ *
+ * @throws BindingError PAYLOAD_INVALID
+ */
+export function readAttributes(metadata: Readonly<Record<string, unknown>>): ReadonlyMap<string, string> {
+  const names = Object.keys(metadata).length
+  if (names > maxMetadataNames) {
+    throw invalidPayload(`the metadata of the call has ${names} names`, `give at most ${maxMetadataNames}`)
+  }
   const given = new Map<string, string>()
   for (const [key, value] of Object.entries(metadata)) {
     const name = key.toLowerCase()
@@ -294,5 +293,30 @@ function readAttributes(metadata: Readonly<Record<string, unknown>>): ReadonlyMa
   return given
 }
 
-/** Most metadata names of one call: far more than have a meaning. Each costs time, and a caller must not stop everybody else. */
-export const maxMetadataNames = 1_000
+/** What a caller may have meant otherwise: a warning. */
+export interface PayloadDoubt {
+  readonly message: string
+  readonly fields: LogFields
+  /** Doubts of one message with the same word are said once in 30 s; the others are counted. */
+  readonly word?: string
+}
+
+/** Names that runtimes add by themselves. */
+const ofTrace: ReadonlySet<string> = new Set(['traceparent', 'tracestate', 'baggage'])
+
+/** Doubts about names in the metadata of a call that do nothing. Beside a whole event these are all but the trace's. */
+export function unusedMetadata(
+  metadata: Readonly<Record<string, unknown>>,
+  { isWhole }: { readonly isWhole: boolean },
+): readonly PayloadDoubt[] {
+  return Object.entries(metadata).flatMap(([given, value]) => {
+    const lower = given.toLowerCase()
+    const isUsed = ofTrace.has(lower) || (!isWhole && metadataNames.has(lower))
+    if (isUsed || value === '' || value === undefined) return []
+    const name = oneLine(given, 100)
+    const fix = isWhole
+      ? 'the payload is a whole event, which is published unchanged: write it there, or publish data alone'
+      : `create knows ${[...metadataNames].join(', ')}`
+    return [{ message: 'a name in the metadata of a create does nothing', fields: { name, fix }, word: name }]
+  })
+}

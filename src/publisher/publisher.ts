@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { Endpoints } from '../core/endpoints.ts'
 import { BindingError } from '../core/errors.ts'
 import { createQuietLog, type Logger } from '../core/logger.ts'
+import { hasTelemetry } from '../core/telemetry.ts'
 import { isNamespaceTopic } from '../metadata/fields/addresses.ts'
 import type { OutputMetadata } from '../metadata/typed/metadata.ts'
 import { type SteadyClock, systemClock, within } from '../support/time/clock.ts'
@@ -137,7 +138,7 @@ export function createPublisher(options: PublisherOptions) {
      *   CREDENTIALS_REJECTED, PERMISSION_DENIED, ABORTED or CLOSED; `details.ids` are the events not published
      */
     async publish(payload: unknown, options: PublishOptions = {}): Promise<PublishReceipt> {
-      const callTrace = tracing.call()
+      const callTrace = hasTelemetry() ? tracing.call() : undefined
       try {
         const { receipt } = begin(payload, options, callTrace)
         // Not awaited here: a function that waits would keep the payload.

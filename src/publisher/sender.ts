@@ -1,6 +1,7 @@
 /** Sends one request, and decides after a failure: once more, in halves, or not. */
 import type { BindingError } from '../core/errors.ts'
 import type { LogFields, Logger } from '../core/logger.ts'
+import { hasTelemetry } from '../core/telemetry.ts'
 import { pause, type SteadyClock } from '../support/time/clock.ts'
 import { retryPause } from '../support/work/work.ts'
 import type { WireEvent } from './events.ts'
@@ -36,10 +37,9 @@ export function createSender(options: SenderOptions) {
   function sendOnce(calls: readonly PublishCall[], first: PublishCall): Promise<TopicAnswer> {
     const left = Math.max(...calls.map(({ deadline }) => deadline)) - clock.elapsed()
     const events = calls.flatMap(nextEvents)
-    return tracing.request(calls, events.length, () => {
-      for (const call of calls) call.attempts += 1
-      return client.send(first.schema, events, Math.max(0, Math.min(limits.attemptTimeoutMs, left)))
-    })
+    for (const call of calls) call.attempts += 1
+    const send = () => client.send(first.schema, events, Math.max(0, Math.min(limits.attemptTimeoutMs, left)))
+    return hasTelemetry() ? tracing.request(calls, events.length, send) : send()
   }
 
   function accepted(calls: readonly PublishCall[], requestId: string | undefined): void {

@@ -1,4 +1,4 @@
-/** Publishing in traces and metrics: the spans of calls and requests, what is counted, and the trace context of an event. */
+/** Publishing in traces and metrics: the spans of calls and requests, and what is counted. Asked only where the process has an SDK. */
 import { type Attributes, type Context, type Link, ROOT_CONTEXT, type Span, SpanKind, trace } from '@opentelemetry/api'
 import { BindingError } from '../core/errors.ts'
 import {
@@ -8,11 +8,9 @@ import {
   dropErrors,
   endSpan,
   errorType,
-  hasTelemetry,
   instruments,
   messagingSystem,
   otherError,
-  readTraceContext,
   remoteSpan,
   runInContext,
   startSpan,
@@ -21,8 +19,7 @@ import {
   withSpan,
 } from '../core/telemetry.ts'
 import { topicName } from '../metadata/fields/addresses.ts'
-import type { EventSchema } from '../metadata/typed/metadata.ts'
-import type { UnknownRecord } from '../support/text/json-text.ts'
+import { type WireEvent, withTraceContext } from './events.ts'
 import type { TopicAnswer } from './rejection.ts'
 
 interface SentCall {
@@ -34,12 +31,12 @@ type Send = () => Promise<TopicAnswer>
 export type PublishTracing = ReturnType<typeof createPublishTracing>
 
 /** One call of `create`, in traces and metrics. */
-export type CallTrace = NonNullable<ReturnType<PublishTracing['call']>>
+export type CallTrace = ReturnType<PublishTracing['call']>
 
 /** A span keeps no more links by default. */
 const maxLinks = 128
 
-/** Makes the traces and metrics of the topic at a URL. They do nothing without an SDK in the process. */
+/** Makes the traces and metrics of the topic at a URL. */
 export function createPublishTracing(url: URL, maxEventBytes: number) {
   const destination = bounded(topicName(url) ?? url.hostname)
   const common: Attributes = {
@@ -52,7 +49,7 @@ export function createPublishTracing(url: URL, maxEventBytes: number) {
   }
   const name = `publish ${destination}`
 
-  function beginSpan(events: readonly TracedEvent[]): Span | undefined {
+  function beginSpan(events: readonly WireEvent[]): Span | undefined {
     const [first] = events
     const single: Attributes = first ? { [attribute.messageId]: bounded(first.id) } : {}
     const several = events.length > 1
@@ -63,31 +60,14 @@ export function createPublishTracing(url: URL, maxEventBytes: number) {
     })
   }
 
-  async function requestTraced(calls: readonly SentCall[], events: number, send: Send): Promise<TopicAnswer> {
-    const links = calls.slice(0, maxLinks).flatMap(linkToCall)
-    const attributes = { ...common, [attribute.batchCount]: events }
-    const joint =
-      calls.length < 2 ? undefined : startSpan(name, { kind: SpanKind.CLIENT, attributes, links }, ROOT_CONTEXT)
-    const own = joint ? withSpan(ROOT_CONTEXT, joint) : (calls[0]?.context ?? ROOT_CONTEXT)
-    const since = performance.now()
-    const answer = await runInContext(own, send, undefined)
-    const error = errorOf(answer)
-    const seconds = (performance.now() - since) / 1000
-    instruments()?.operationDuration.record(seconds, { ...common, ...errorType(error) })
-    endSpan(joint, error)
-    return answer
-  }
-
   return {
-    /** `undefined` without an SDK in the process. */
     call() {
-      if (!hasTelemetry()) return undefined
       let count = 0
       let span: Span | undefined
       return {
         /** Begins the span `publish {topic}`; gives its context, and the events with it, where they have none of their own. */
-        begin(events: readonly TracedEvent[]): {
-          readonly events: readonly TracedEvent[]
+        begin(events: readonly WireEvent[]): {
+          readonly events: readonly WireEvent[]
           readonly context: Context | undefined
         } {
           count = events.length
@@ -112,14 +92,25 @@ export function createPublishTracing(url: URL, maxEventBytes: number) {
       }
     },
     /** Sends a request. With several calls it has a span of its own, which is linked to theirs. */
-    request(calls: readonly SentCall[], events: number, send: Send): Promise<TopicAnswer> {
-      return hasTelemetry() ? requestTraced(calls, events, send) : send()
+    async request(calls: readonly SentCall[], events: number, send: Send): Promise<TopicAnswer> {
+      const links = calls.slice(0, maxLinks).flatMap(linkToCall)
+      const attributes = { ...common, [attribute.batchCount]: events }
+      const joint =
+        calls.length < 2 ? undefined : startSpan(name, { kind: SpanKind.CLIENT, attributes, links }, ROOT_CONTEXT)
+      const own = joint ? withSpan(ROOT_CONTEXT, joint) : (calls[0]?.context ?? ROOT_CONTEXT)
+      const since = performance.now()
+      const answer = await runInContext(own, send, undefined)
+      const error = errorOf(answer)
+      const seconds = (performance.now() - since) / 1000
+      instruments()?.operationDuration.record(seconds, { ...common, ...errorType(error) })
+      endSpan(joint, error)
+      return answer
     },
   }
 }
 
 /** Links to the contexts that the events bring, each once. */
-function linksTo(events: readonly TracedEvent[]): Link[] {
+function linksTo(events: readonly WireEvent[]): Link[] {
   const origins = new Map<string, TraceContext>()
   for (const { origin } of events) if (origin && origins.size < maxLinks) origins.set(origin.traceparent, origin)
   return [...origins.values()].map((origin) => ({ context: remoteSpan(origin) }))
@@ -141,61 +132,4 @@ const typeOf = (error: unknown): string => (error instanceof BindingError ? erro
 function errorOf(answer: TopicAnswer): string | undefined {
   if (answer.kind === 'accepted') return undefined
   return answer.kind === 'answered' ? String(answer.status) : answer.kind
-}
-
-/** The trace context of invoke metadata; names match without regard to case. */
-export function traceOfMetadata(metadata: Readonly<Record<string, unknown>>): TraceContext | undefined {
-  const found: Record<string, unknown> = {}
-  for (const [given, value] of Object.entries(metadata)) {
-    const name = given.toLowerCase()
-    if (name === 'traceparent' || name === 'tracestate') found[name] = value
-  }
-  return readTraceContext(found)
-}
-
-/** An event of a call that is traced. */
-interface TracedEvent extends EventTrace {
-  readonly id: string
-}
-
-/** An event as JSON, and what belongs to its trace. */
-export interface EventTrace {
-  readonly json: string
-  readonly bytes: number
-  /** The trace context in which it was made: its own, else that of the invoke metadata. */
-  readonly origin?: TraceContext
-  readonly takesTrace: boolean
-}
-
-type EventText = Pick<EventTrace, 'json' | 'bytes'>
-
-/**
- * The trace of an event (pure). A CloudEvent without one takes that of the invoke metadata; one that it has is never
- * changed. The Event Grid schema has no place for it.
- *
- * @param options.given the trace context of the invoke metadata
- */
-export function traceOfEvent(
-  text: EventText,
-  options: { schema: EventSchema; event: UnknownRecord; given: TraceContext | undefined; maxEventBytes: number },
-): EventTrace {
-  const { schema, event, given, maxEventBytes } = options
-  if (schema === 'EventGridSchema') return { ...text, ...(given && { origin: given }), takesTrace: false }
-  const own = readTraceContext(event)
-  if (own) return { ...text, origin: own, takesTrace: false }
-  const isTaken = Object.hasOwn(event, 'traceparent') || Object.hasOwn(event, 'tracestate')
-  if (isTaken || !given) return { ...text, takesTrace: !isTaken }
-  return { ...withTraceContext(text, given, maxEventBytes), origin: given, takesTrace: false }
-}
-
-/**
- * Adds the two attributes at the end of an event's JSON and leaves the rest as it is. An event that would become too large
- * stays without.
- */
-export function withTraceContext<Event extends EventText>(event: Event, added: TraceContext, maxBytes: number): Event {
-  const attributes = `,${JSON.stringify(added).slice(1)}`
-  const bytes = event.bytes + Buffer.byteLength(attributes) - 1
-  if (bytes > maxBytes) return event
-  const end = event.json.lastIndexOf('}')
-  return { ...event, json: `${event.json.slice(0, end)}${attributes}${event.json.slice(end + 1)}`, bytes }
 }

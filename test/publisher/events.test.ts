@@ -88,7 +88,11 @@ describe('a payload that is whole events goes as it stands', () => {
     { form: 'around it', members: { deadletterProperties: properties }, around: true },
     { form: 'beside it', members: { deadletterProperties: properties }, around: false },
     { form: 'around it, as the prose has it', members: { brokerProperties: properties }, around: true },
-    { form: 'beside it, in two places', members: { brokerProperties: lock, deadletterProperties: {} }, around: false },
+    {
+      form: 'beside it, in two places',
+      members: { brokerProperties: lock, deadletterProperties: properties },
+      around: false,
+    },
     { form: 'in another letter case', members: { deadLetterProperties: { deadLetterReason: 'x' } }, around: true },
   ])('out of a dead letter of a namespace topic, to the byte: $form', ({ members, around }) => {
     const more = JSON.stringify({ ...members, customDeliveryProperties: { region: 'west' } }).slice(1)

@@ -133,7 +133,7 @@ describe('with topicAuthentication entra', () => {
       clock: time.clock,
     })
     const send = (ms: number) =>
-      client.send('EventGridSchema', [{ id: '1', json: '{}', bytes: 2, takesTrace: false }], ms)
+      client.send('EventGridSchema', [{ id: '1', json: '{}', bytes: 2, origin: undefined, takesTrace: false }], ms)
     const first = send(1)
     const second = send(1_000)
     await vi.waitUntil(() => waits.length > 0)

@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto'
 import { readdir, realpath, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { deadLetterForm, schemaOf, withoutDeadLetter } from '../../publisher/whole-event.ts'
+import { openDeadLetter, schemaOf } from '../../publisher/events.ts'
 import { readRegularBytesSync } from '../../support/files/regular-file.ts'
 import { messageOf } from '../../support/process/error-code.ts'
 import { isRecord, parseJson, type UnknownRecord } from '../../support/text/json-text.ts'
@@ -89,7 +89,7 @@ export type DeadLetter = Exclude<ReturnType<typeof readDeadLetter>, string>
 /** Reads one entry of a dead-letter file (pure). A text says why it is no event. */
 export function readDeadLetter(value: unknown) {
   if (!isRecord(value)) return 'it is not a JSON object'
-  const whole = withoutDeadLetter(value)
+  const { event: whole, added } = openDeadLetter(value) ?? { event: value, added: {} }
   const schema = schemaOf(whole)
   if (schema === undefined) return 'it has neither specversion nor eventType'
   const isCloudEvent = schema === 'CloudEventSchemaV1_0'
@@ -100,7 +100,6 @@ export function readDeadLetter(value: unknown) {
   const event: UnknownRecord = isCloudEvent
     ? whole
     : Object.fromEntries(Object.entries(whole).filter(([name]) => name !== 'topic'))
-  const { added = {} } = deadLetterForm(value) ?? {}
   // Of a topic, or of a namespace topic.
   const publishTime = added.publishtime ?? added.publishutc
   const died = added.lastdeliveryattempttime ?? added.deliveryattemptutc
