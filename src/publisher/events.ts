@@ -174,15 +174,14 @@ const namespaceFields: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Takes a dead letter apart (pure); `undefined` for any other value. That of a namespace topic has its event in a member `event`, or beside what
- * was added; what an application receives has `brokerProperties` too, without a reason.
+ * Takes a dead letter apart (pure); `undefined` for any other value. The dead letter of a namespace topic has its event in a member
+ * `event`, or beside what was added. What an application receives has `brokerProperties` too, but no reason in it.
  */
 export function openDeadLetter(value: UnknownRecord): DeadLetter | undefined {
-  const names = Object.keys(value)
   // Most values are none: nothing is copied for those.
-  if (!names.some((name) => /^(deadletter|brokerproperties)/i.test(name))) return undefined
+  if (!Object.keys(value).some((name) => /^(deadletter|brokerproperties)/i.test(name))) return undefined
   const without = (fields: ReadonlySet<string>) =>
-    Object.fromEntries(names.filter((name) => !fields.has(name.toLowerCase())).map((name) => [name, value[name]]))
+    Object.fromEntries(Object.entries(value).filter(([name]) => !fields.has(name.toLowerCase())))
   const members = inLowerCase(value)
   if (hasReason(members)) return { event: without(topicFields), added: members }
   const { deadletterproperties, brokerproperties } = members

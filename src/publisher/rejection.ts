@@ -1,7 +1,7 @@
 /** A topic that did not take events: how the request failed, and what follows: another attempt, halves, or the error of each `create`. */
 import { isRestError } from '@azure/core-rest-pipeline'
 import { NoTokenError } from '../azure/refusals/entra-refusal.ts'
-import { certificateRemedy, silenceRemedy } from '../azure/refusals/remedies.ts'
+import { certificateRemedy, explainNoAnswer } from '../azure/refusals/remedies.ts'
 import { explainTopicRefusal, type TopicRefusalContext } from '../azure/refusals/topic-refusal.ts'
 import { BindingError, type PublishErrorCode } from '../core/errors.ts'
 
@@ -118,16 +118,13 @@ function usualAnswer(status: number): string {
 export function readNoAnswer(error: unknown, url: string, clean: (text: string) => string): FailedRequest {
   const noToken = readTokenFailure(error)
   if (noToken) return noToken
-  const code = isRestError(error) ? error.code : undefined
-  const said = error instanceof Error ? clean(error.message) || error.name : 'unknown'
-  const reason = code && !said.includes(code) ? `${code} ${said}` : said
+  const { code, reason, fix } = explainNoAnswer(error, url, clean)
   const noSuchHost = code === 'ENOTFOUND'
-  const lasting = certificateRemedy(code, url)
   return {
     kind: 'unreachable',
     reason,
-    fix: noSuchHost ? noSuchHostRemedy : (lasting ?? silenceRemedy(code, url)),
-    permanent: !isRestError(error) || lasting !== undefined,
+    fix: noSuchHost ? noSuchHostRemedy : fix,
+    permanent: !isRestError(error) || certificateRemedy(code, url) !== undefined,
     noSuchHost,
   }
 }

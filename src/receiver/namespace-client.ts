@@ -1,8 +1,8 @@
 /** The HTTP calls of pull delivery: receive, settle and renew, each with a bound of time and of bytes. */
-import { createHttpHeaders, createPipelineRequest, isRestError, type PipelineResponse } from '@azure/core-rest-pipeline'
+import { createHttpHeaders, createPipelineRequest, type PipelineResponse } from '@azure/core-rest-pipeline'
 import { createSendOnce, openConnections, readBounded, readRetryAfter } from '../azure/http.ts'
 import { NoTokenError } from '../azure/refusals/entra-refusal.ts'
-import { certificateRemedy, silenceRemedy } from '../azure/refusals/remedies.ts'
+import { explainNoAnswer } from '../azure/refusals/remedies.ts'
 import type { RenewableCredential } from '../azure/token-keeper.ts'
 import type { Endpoints } from '../core/endpoints.ts'
 import { BindingError } from '../core/errors.ts'
@@ -97,8 +97,6 @@ interface NamespaceRequest {
 /** An event of the largest size, and what is around it in an answer. An answer without events is shorter. */
 const maxEventBytes = 1_100_000
 const settleTimeoutMs = 20_000
-/** The longest pause that an answer may ask for. */
-const maxRetryAfterMs = 300_000
 /** Makes the pipeline hand out the body of every answer as a stream. */
 const allStatusCodes = new Set([Number.POSITIVE_INFINITY])
 
@@ -233,23 +231,17 @@ function readRefusal(
     status,
     reason: [`status ${status}`, shown(words)].filter(Boolean).join(': '),
     isForeign: typeof error.code !== 'string',
-    retryAfterMs: bounded(readRetryAfter((name) => headers.get(name), Date.now())),
+    retryAfterMs: readRetryAfter((name) => headers.get(name), Date.now()),
   }
 }
-
-const bounded = (retryAfterMs: number | undefined) =>
-  retryAfterMs === undefined ? undefined : Math.min(retryAfterMs, maxRetryAfterMs)
 
 function readError(error: unknown, namespaceEndpoint: string, shown: (text: string) => string): RequestFailure {
   if (error instanceof NoTokenError) {
     const { message: reason, fix, retryAfterMs } = error
-    return { reason, noToken: true, fix, retryAfterMs: bounded(retryAfterMs) }
+    return { reason, noToken: true, fix, retryAfterMs }
   }
   if (error instanceof BindingError) return { reason: error.message, noToken: true, refusal: error }
-  const code = isRestError(error) ? error.code : undefined
-  const fix = certificateRemedy(code, namespaceEndpoint) ?? silenceRemedy(code, namespaceEndpoint)
-  const message = error instanceof Error ? shown(error.message) : 'unknown'
-  const reason = code !== undefined && !message.includes(code) ? `${code} ${message}` : message
+  const { reason, fix } = explainNoAnswer(error, namespaceEndpoint, shown)
   return { reason, fix }
 }
 

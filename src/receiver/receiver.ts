@@ -70,8 +70,6 @@ export class Receiver {
   /** Resolves when nothing more is asked for and no receive is open. */
   readonly #lastAnswer = Promise.withResolvers<void>()
   readonly #onRoom = () => this.#pumpSoon()
-  /** Belongs to no request and no handler. A receive may begin in the context of either, which is not that of the events it brings. */
-  readonly #context = outsideOfCaller(() => new AsyncResource('EventGridReceiver'))
   #willPump = false
   #wasFull = false
   #maxEvents = firstMaxEvents
@@ -215,13 +213,12 @@ export class Receiver {
     logger.debug('received', { events: events.length, askedFor: asked })
     this.#wasFull = events.length === asked
     if (events.length > 0) this.#maxEvents = decideMaxEvents(events.map(({ bytes }) => bytes.length))
-    this.#context.runInAsyncScope(() => {
-      // Each event is a delivery of its own, because each is settled by itself, and has an asynchronous context of its own.
-      for (const event of events)
-        new AsyncResource('EventGridDelivery').runInAsyncScope(() =>
-          this.#dispatcher.dispatch(this.#held.hold(event, receivedAt)),
-        )
-    })
+    // Each event is a delivery of its own, because each is settled by itself. Its asynchronous context is its own, too: this receive may
+    // have begun in that of a handler.
+    for (const event of events) {
+      const delivery = outsideOfCaller(() => new AsyncResource('EventGridDelivery'))
+      delivery.runInAsyncScope(() => this.#dispatcher.dispatch(this.#held.hold(event, receivedAt)))
+    }
     this.#pump()
   }
 
@@ -240,8 +237,8 @@ export class Receiver {
   }
 }
 
-/** Pauses while topic or event subscription are missing, in ms. What is asked for is bounded where the answer is read. */
-const missingPace = { baseMs: 500, maxMs: 15_000, maxAskedMs: Number.POSITIVE_INFINITY }
+/** Pauses while topic or event subscription are missing, in ms. */
+const missingPace = { baseMs: 500, maxMs: 15_000, maxAskedMs: 300_000 }
 
 /** Statuses by which the namespace refuses to let events be received. What is missing may come. */
 const refusalCodes: ReadonlyMap<number, BindingErrorCode> = new Map([

@@ -48,7 +48,7 @@ export function decideReceive({ free, open, wasFull, maxEvents }: ReceiveState):
   return wasFull && next >= maxEventsPerReceive / 2 ? next : 0
 }
 
-/** Pauses after a failure, in ms. What is asked for is bounded where the answer is read. */
+/** Pauses after a failure, in ms. */
 const pace = { baseMs: 500, maxMs: 60_000, maxAskedMs: Number.POSITIVE_INFINITY }
 /** Longest pause, whatever is asked for, in ms. */
 const maxPauseMs = 300_000

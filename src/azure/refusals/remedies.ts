@@ -1,5 +1,5 @@
-/** What to do about a missing right, a certificate that is refused, or an address at which nothing listens. */
-
+/** What to do about a missing right, and about a request without an answer: a certificate that is refused, or nothing that listens. */
+import { isRestError } from '@azure/core-rest-pipeline'
 import { isLoopback } from '../../support/net/hosts.ts'
 import { shellWord } from '../../support/text/text.ts'
 
@@ -7,6 +7,18 @@ import { shellWord } from '../../support/text/text.ts'
 export const roleRemedy = (role: string, clientId: string | undefined, scope: string): string =>
   'assign the role, and allow a few minutes until it counts:\n' +
   `az role assignment create --assignee ${shellWord(clientId ?? '<clientId>')} --role "${role}" --scope ${scope}`
+
+/**
+ * Why a request to a URL got no answer, and what to do about it.
+ *
+ * @param clean hides the secrets of the request in a text
+ */
+export function explainNoAnswer(error: unknown, url: string, clean: (text: string) => string) {
+  const code = isRestError(error) ? error.code : undefined
+  const said = error instanceof Error ? clean(error.message) || error.name : 'unknown'
+  const reason = code !== undefined && !said.includes(code) ? `${code} ${said}` : said
+  return { code, reason, fix: certificateRemedy(code, url) ?? silenceRemedy(code, url) }
+}
 
 /** Nothing of Azure itself is on this machine. */
 const isHere = (url: string) => URL.canParse(url) && isLoopback(new URL(url).hostname)
