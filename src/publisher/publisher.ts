@@ -11,6 +11,7 @@ import { toEvents } from './events.ts'
 import { asBytes } from './payload.ts'
 import {
   abortedError,
+  addLoads,
   createCall,
   createRequestQueue,
   idsOf,
@@ -19,6 +20,7 @@ import {
   noLoad,
   type PublishCall,
   type PublishReceipt,
+  takeLoad,
 } from './queue.ts'
 import { explainRejection, type FailedRequest, inDoubt } from './rejection.ts'
 import { createSender, failureNow } from './sender.ts'
@@ -72,7 +74,7 @@ export function createPublisher(options: PublisherOptions) {
     signal: closing.signal,
     explain,
   })
-  const queue = createRequestQueue(limits, sender.send)
+  const queue = createRequestQueue(limits, sender)
 
   const onDeadline = (call: PublishCall) => {
     queue.remove(call)
@@ -225,7 +227,7 @@ export function createQueueRoom({ maxQueuedEvents, maxQueuedBytes }: PublisherLi
     /** Reserves room. @throws BindingError PAYLOAD_TOO_LARGE, or OVERLOADED where other calls hold the room */
     reserve(load: Load): void {
       refuseTooLarge(load)
-      const sum = { events: held.events + load.events, bytes: held.bytes + load.bytes }
+      const sum = addLoads(held, load)
       if (exceeds(sum)) {
         throw new BindingError('OVERLOADED', {
           what: `${held.events} events of ${held.bytes} bytes wait for the topic already`,
@@ -235,7 +237,7 @@ export function createQueueRoom({ maxQueuedEvents, maxQueuedBytes }: PublisherLi
       held = sum
     },
     free(load: Load): void {
-      held = { events: held.events - load.events, bytes: held.bytes - load.bytes }
+      held = takeLoad(held, load)
     },
   }
 }

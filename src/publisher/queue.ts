@@ -111,36 +111,35 @@ export function splitCall<E extends { readonly bytes: number }>(
   bounds: RequestBounds,
 ): readonly (readonly E[])[] {
   const requests: E[][] = []
-  let last: E[] = []
   let load = noLoad
   for (const event of events) {
-    const own = { events: 1, bytes: event.bytes }
-    if (last.length === 0 || !fits(addLoads(load, own), bounds)) {
-      last = []
-      requests.push(last)
-      load = noLoad
+    load = addLoads(load, loadOf([event]))
+    const last = requests.at(-1)
+    if (last && fits(load, bounds)) last.push(event)
+    else {
+      requests.push([event])
+      load = loadOf([event])
     }
-    last.push(event)
-    load = addLoads(load, own)
   }
   return requests
-}
-
-export function loadOf(events: readonly WireEvent[]): Load {
-  return events.reduce<Load>((load, { bytes }) => addLoads(load, { events: 1, bytes }), noLoad)
 }
 
 /** How a joint request ended: every call is settled, or the halves of the request are to be sent separately. */
 export type SendOutcome = 'settled' | 'halve'
 
-/**
- * Sends calls in one request, or one call in several. Never rejects. Calls `onBackOff(true)` before a pause and `onBackOff(false)`
- * after it.
- */
-type Send = (calls: readonly PublishCall[], onBackOff: (waits: boolean) => void) => Promise<SendOutcome>
+/** What sends the requests of the queue. */
+interface RequestSender {
+  /** Sends calls in one request, or one call in several. Never rejects. */
+  send(calls: readonly PublishCall[]): Promise<SendOutcome>
+  /** Whether a request waits for its next attempt. */
+  isBackingOff(): boolean
+}
 
 /** The waiting calls and the requests under way. */
-export function createRequestQueue(limits: RequestBounds & { readonly maxRequests: number }, send: Send) {
+export function createRequestQueue(
+  limits: RequestBounds & { readonly maxRequests: number },
+  { send, isBackingOff }: RequestSender,
+) {
   /** In order of arrival. */
   const waiting: PublishCall[] = []
   /** Halves of refused requests. They are sent first and never joined again. */
@@ -148,26 +147,20 @@ export function createRequestQueue(limits: RequestBounds & { readonly maxRequest
   /** The calls of each request under way. */
   const running: (readonly PublishCall[])[] = []
   const idlers: (() => void)[] = []
-  let backingOff = 0
   /** Requests that have just ended: their callers may call again within this tick, and join those that wait. */
   let settling = 0
-  const load = { events: 0, bytes: 0 }
-
-  /** Do the waiting calls fill a request? The last of them has no comma. */
-  const full = () => !fits({ ...load, bytes: load.bytes - 1 }, limits)
+  /** Of the waiting calls. */
+  let load = noLoad
 
   const dequeue = (start: number, count: number) => {
-    for (const call of waiting.splice(start, count)) {
-      load.events -= call.load.events
-      load.bytes -= call.load.bytes + 1
-    }
+    for (const call of waiting.splice(start, count)) load = takeLoad(load, call.load)
   }
 
   const next = (): readonly PublishCall[] | undefined => {
     const half = halves.shift()
     if (half) return half
     // Calls wait for the request under way and share the next one, unless they fill one already.
-    if (running.some(isJoint) && !full()) return undefined
+    if (running.some(isJoint) && fits(load, limits)) return undefined
     const calls = joinCalls(waiting, limits)
     if (calls.length === 0) return undefined
     dequeue(0, calls.length)
@@ -177,10 +170,7 @@ export function createRequestQueue(limits: RequestBounds & { readonly maxRequest
   const run = async (calls: readonly PublishCall[]) => {
     running.push(calls)
     try {
-      const outcome = await send(calls, (waits) => {
-        backingOff += waits ? 1 : -1
-      })
-      if (outcome === 'halve') {
+      if ((await send(calls)) === 'halve') {
         // A joint request has two calls at least.
         const middle = Math.ceil(calls.length / 2)
         halves.push(calls.slice(0, middle), calls.slice(middle))
@@ -198,7 +188,7 @@ export function createRequestQueue(limits: RequestBounds & { readonly maxRequest
   const pump = () => {
     if (settling > 0) return
     // A topic that throttles one request throttles a parallel one as well.
-    while (running.length < limits.maxRequests && (running.length === 0 || backingOff === 0)) {
+    while (running.length < limits.maxRequests && (running.length === 0 || !isBackingOff())) {
       const calls = next()
       if (!calls) break
       void run(calls)
@@ -212,9 +202,7 @@ export function createRequestQueue(limits: RequestBounds & { readonly maxRequest
     /** Appends a call. It is sent at once if nothing is under way. */
     add(call: PublishCall): void {
       waiting.push(call)
-      load.events += call.load.events
-      // A comma goes with each call but one.
-      load.bytes += call.load.bytes + 1
+      load = addLoads(load, call.load)
       pump()
     },
     /** Takes back a call. After an abort those that waited for its request need not wait any longer. */
@@ -265,22 +253,30 @@ export interface RequestBounds {
   readonly maxRequestEvents: number
 }
 
-/** The load of one event, or of all events of a call. */
+/** What events take: those of a call, of a request, or of a queue. */
 export interface Load {
   readonly events: number
-  /** Bytes of UTF-8 JSON, with the commas between the events. */
+  /** Bytes of UTF-8 JSON, with a comma or a bracket behind each event. */
   readonly bytes: number
 }
 
 export const noLoad: Load = { events: 0, bytes: 0 }
 
-/** Both loads in one request: a comma joins them. Only the first may be of no event. */
-export function addLoads(one: Load, other: Load): Load {
-  if (one.events === 0) return other
-  return { events: one.events + other.events, bytes: one.bytes + 1 + other.bytes }
-}
+export const loadOf = (events: readonly { readonly bytes: number }[]): Load => ({
+  events: events.length,
+  bytes: events.reduce((sum, { bytes }) => sum + bytes + 1, 0),
+})
+
+export const addLoads = (one: Load, other: Load): Load => ({
+  events: one.events + other.events,
+  bytes: one.bytes + other.bytes,
+})
+
+export const takeLoad = (from: Load, part: Load): Load => ({
+  events: from.events - part.events,
+  bytes: from.bytes - part.bytes,
+})
 
 /** Does a load fit into one request? The brackets do not count, so that an event of the maximum size fits. */
-export function fits(load: Load, bounds: RequestBounds): boolean {
-  return load.events <= bounds.maxRequestEvents && load.bytes <= bounds.maxRequestBytes
-}
+const fits = (load: Load, bounds: RequestBounds): boolean =>
+  load.events <= bounds.maxRequestEvents && load.bytes <= bounds.maxRequestBytes + 1

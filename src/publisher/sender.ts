@@ -32,6 +32,7 @@ type AttemptOutcome = SendOutcome | { readonly pauseMs: number }
 export function createSender(options: SenderOptions) {
   const { client, tracing, limits, clock, logger, random, signal, explain } = options
   let lastFailure: string | undefined
+  let backingOff = 0
 
   /** Sends the next request of each call together. */
   function sendOnce(calls: readonly PublishCall[], first: PublishCall): Promise<TopicAnswer> {
@@ -87,7 +88,7 @@ export function createSender(options: SenderOptions) {
 
   return {
     /** Sends calls together in one request, or a single call in all of its requests, one after the other. Never rejects. */
-    async send(calls: readonly PublishCall[], onBackOff: (waits: boolean) => void): Promise<SendOutcome> {
+    async send(calls: readonly PublishCall[]): Promise<SendOutcome> {
       for (;;) {
         const open = calls.filter(({ settled }) => !settled)
         const [first] = open
@@ -100,11 +101,13 @@ export function createSender(options: SenderOptions) {
         if (signal.aborted) return 'settled'
         const outcome = failed(open, first, answer)
         if (typeof outcome === 'string') return outcome
-        onBackOff(true)
+        backingOff += 1
         await pause(clock, outcome.pauseMs, signal)
-        onBackOff(false)
+        backingOff -= 1
       }
     },
+    /** Whether a request waits for its next attempt. */
+    isBackingOff: () => backingOff > 0,
     /** Why the last request failed for a reason unrelated to its events; `undefined` after an accepted one. */
     lastFailure: () => lastFailure,
   }

@@ -199,9 +199,7 @@ export class Receiver {
   }
 
   #endIfIdle(): void {
-    if (!this.#closing.signal.aborted || this.#open.size > 0) return
-    this.#cutting.abort()
-    this.#lastAnswer.resolve()
+    if (this.#closing.signal.aborted && this.#open.size === 0) this.#lastAnswer.resolve()
   }
 
   #received(events: readonly LockedEvent[], asked: number, askedAt: number): void {

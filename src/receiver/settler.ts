@@ -29,6 +29,8 @@ export interface SettlerOptions {
 interface Waiting {
   readonly lock: HeldLock
   readonly onEnd: (result: SettleResult) => void
+  /** Requests that it was in. */
+  tries: number
 }
 
 interface Queue {
@@ -54,7 +56,7 @@ export function createSettler({ client, log, logger, clock }: SettlerOptions) {
   /** Settlements under way or waiting for their turn. */
   let settling = 0
 
-  function queueOf(operation: SettleOperation, delaySeconds: number): Queue {
+  function queueOf(operation: SettleOperation, delaySeconds = 0): Queue {
     const known = queues.find((queue) => queue.operation === operation && queue.delaySeconds === delaySeconds)
     if (known) return known
     const queue: Queue = { operation, delaySeconds, waiting: [], sending: false }
@@ -62,9 +64,8 @@ export function createSettler({ client, log, logger, clock }: SettlerOptions) {
     return queue
   }
 
-  function enqueue(waiting: Waiting, operation: SettleOperation, delaySeconds = 0): void {
-    const queue = queueOf(operation, delaySeconds)
-    queue.waiting.push(waiting)
+  function enqueue(queue: Queue, waiting: readonly Waiting[]): void {
+    queue.waiting.push(...waiting)
     if (queue.sending) return
     queue.sending = true
     // Handlers that end in the same turn share the request.
@@ -73,30 +74,16 @@ export function createSettler({ client, log, logger, clock }: SettlerOptions) {
 
   async function drain(queue: Queue): Promise<void> {
     while (queue.waiting.length > 0) {
-      const batch = queue.waiting.splice(0, maxTokens)
-      const first = attempt(queue, batch, 1)
-      inBackground(
-        first.then((again) => repeat(queue, again)),
-        unexpected,
-      )
-      await within(clock, patienceMs, first)
+      await within(clock, patienceMs, send(queue, queue.waiting.splice(0, maxTokens)))
     }
     queue.sending = false
   }
 
   const unexpected = (error: unknown) => logger.error(`events could not be settled: ${unexpectedly(error)}`)
 
-  /** Tries again what may pass, while its lock holds. */
-  async function repeat(queue: Queue, failed: Again): Promise<void> {
-    let { left, waitMs } = failed
-    for (let count = 2; left.length > 0; count++) {
-      await pause(clock, waitMs, closing.signal)
-      ;({ left, waitMs } = await attempt(queue, left, count))
-    }
-  }
-
-  /** Sends one request, ends what is settled or lost by it, and gives what is to be tried again. Never rejects. */
-  async function attempt({ operation, delaySeconds }: Queue, batch: readonly Waiting[], count: number): Promise<Again> {
+  /** Sends one request and ends what is settled or lost by it. What may pass is tried again later, while its lock holds. Never rejects. */
+  async function send(queue: Queue, batch: readonly Waiting[]): Promise<void> {
+    const { operation, delaySeconds } = queue
     const lockTokens = batch.map(({ lock }) => lock.lockToken)
     const origins = batch.flatMap(({ lock }) => lock.origin ?? [])
     const answer = await client.settle({ operation, lockTokens, origins, delaySeconds, signal: closing.signal })
@@ -104,11 +91,13 @@ export function createSettler({ client, log, logger, clock }: SettlerOptions) {
     const failed = 'failed' in answer ? answer.failed : undefined
     if (failure) log.warn(`a request to ${operation} events failed`, { reason: failure.reason })
     else logger.debug('settled', { operation, events: batch.length, failed: failed?.size ?? 0 })
+    for (const waiting of batch) waiting.tries++
+    const attempt = Math.max(...batch.map(({ tries }) => tries))
     const leftMs = Math.max(...batch.map(({ lock }) => lock.expiresAt)) - clock.elapsed()
-    const tried = { attempt: count, retryAfterMs: failure?.retryAfterMs, leftMs, random: Math.random() }
+    const tried = { attempt, retryAfterMs: failure?.retryAfterMs, leftMs, random: Math.random() }
     const waitMs = retryPause(tried, pace) ?? leftMs
     const resumesAt = clock.elapsed() + waitMs
-    const left = batch.filter(({ lock, onEnd }) => {
+    const again = batch.filter(({ lock, onEnd }) => {
       const reason = failure?.reason ?? failed?.get(lock.lockToken)
       if (reason === undefined) {
         onEnd('done')
@@ -119,21 +108,24 @@ export function createSettler({ client, log, logger, clock }: SettlerOptions) {
       onEnd({ lost: reason })
       return false
     })
-    if (operation !== 'renewLock') settling -= batch.length - left.length
+    if (operation !== 'renewLock') settling -= batch.length - again.length
     if (settling === 0) {
       idle?.resolve()
       idle = undefined
     }
-    return { left, waitMs }
+    if (again.length === 0) return
+    const resumed = pause(clock, waitMs, closing.signal).then(() => enqueue(queue, again))
+    inBackground(resumed, unexpected)
   }
 
   return {
     /** Settles an event. Calls `onEnd` once, later. */
     settle(lock: HeldLock, { kind, delaySeconds }: Settlement, onEnd: (result: SettleResult) => void): void {
       settling++
-      enqueue({ lock, onEnd }, kind, delaySeconds)
+      enqueue(queueOf(kind, delaySeconds), [{ lock, onEnd, tries: 0 }])
     },
-    renew: (lock: HeldLock) => new Promise<SettleResult>((onEnd) => enqueue({ lock, onEnd }, 'renewLock')),
+    renew: (lock: HeldLock) =>
+      new Promise<SettleResult>((onEnd) => enqueue(queueOf('renewLock'), [{ lock, onEnd, tries: 0 }])),
     /** Resolves when every settlement has ended. A renewal is not awaited. */
     async idle(): Promise<void> {
       if (settling === 0) return
@@ -146,11 +138,6 @@ export function createSettler({ client, log, logger, clock }: SettlerOptions) {
 }
 
 const unexpectedly = (error: unknown) => `an unexpected error (${nameOf(error)})`
-
-interface Again {
-  readonly left: readonly Waiting[]
-  readonly waitMs: number
-}
 
 /** Whether the same request may succeed later: no answer or an unreadable one, no token, too many requests, or a fault of the service. */
 function mayPass({ status }: RequestFailure): boolean {

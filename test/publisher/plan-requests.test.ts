@@ -17,7 +17,10 @@ describe('the requests of one call', () => {
 })
 
 describe('the calls of one request', () => {
-  const call = (bytes: number, { events = 1, schema = 'a' } = {}) => ({ schema, load: { events, bytes } })
+  const call = (bytes: number, { events = 1, schema = 'a' } = {}) => ({
+    schema,
+    load: { events, bytes: bytes + 1 },
+  })
 
   it.each([
     { name: 'none where none waits', waiting: [], expected: 0 },

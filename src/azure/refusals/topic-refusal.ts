@@ -31,8 +31,8 @@ export function explainTopicRefusal(
   { output, sent }: TopicRefusalContext,
 ): Meaning {
   const { topicEndpoint, authentication } = output
-  const remedies = remediesFor(topicEndpoint)
   const withKey = authentication.kind === 'accessKey'
+  const remedies = remediesFor(topicEndpoint, authentication)
   // A namespace topic has no 413.
   if (status === 413 || (status === 403 && /too large|maximum size/i.test(message))) {
     const other = isForeign ? '; it looks like the answer of a proxy, which may have a bound of its own' : ''
@@ -42,14 +42,14 @@ export function explainTopicRefusal(
     if (/local ?auth/i.test(message)) return { code: 'CREDENTIALS_REJECTED', fix: noKeysFix }
     if (sent === 'EventGridSchema' && /\btopic\b/i.test(message))
       return { code: 'PUBLISH_REJECTED', fix: eventTopicFix }
-    return { code: 'CREDENTIALS_REJECTED', fix: remedies.accessKey() }
+    return { code: 'CREDENTIALS_REJECTED', fix: remedies.accessKey }
   }
   if (status === 401 || status === 403) {
-    const fix = withKey ? firewallFix : `${firewallFix}; ${remedies.role(clientOf(authentication))}`
+    const fix = withKey ? firewallFix : `${firewallFix}; ${remedies.role}`
     return { code: 'PERMISSION_DENIED', fix }
   }
   // Event Grid documents 410 for a missing topic of a namespace, and was seen to answer 404.
-  if (status === 404 || status === 410) return { code: 'PUBLISH_REJECTED', fix: remedies.topic() }
+  if (status === 404 || status === 410) return { code: 'PUBLISH_REJECTED', fix: remedies.topic }
   if (status === 400 && !isForeign) {
     return { code: 'PUBLISH_REJECTED', fix: 'correct the event, and let topicSchema be the input schema of the topic' }
   }
@@ -74,7 +74,7 @@ const eventTopicFix =
   'for a domain it is the name of the domain topic'
 
 /** The remedies for a topic endpoint, with commands to paste. What the endpoint does not tell, the commands look up. */
-function remediesFor(topicEndpoint: string) {
+function remediesFor(topicEndpoint: string, authentication: OutputMetadata['authentication']) {
   const url = new URL(topicEndpoint)
   const isNamespace = isNamespaceTopic(topicEndpoint)
   const resource = isNamespace ? 'namespace' : 'topic'
@@ -85,19 +85,22 @@ function remediesFor(topicEndpoint: string) {
   if (isLoopback(url.hostname) && !/\/topics\//.test(url.pathname)) {
     const whole = `its whole address: of an emulator that is ${url.origin}/topics/<topic>/api/events, as it prints at its start`
     const toTopic = `set topicEndpoint to ${whole}`
-    const accessKey = () => `set accessKey to a key of this topic, and topicEndpoint to ${whole}`
-    return { accessKey, role: () => toTopic, topic: () => toTopic }
+    return {
+      accessKey: `set accessKey to a key of this topic, and topicEndpoint to ${whole}`,
+      role: toTopic,
+      topic: toTopic,
+    }
   }
   const missing = isNamespace
     ? 'the namespace has no such topic: check the name before :publish in topicEndpoint'
     : `set topicEndpoint to the topic's own; that of a namespace topic is https://${url.host}/topics/<topic>:publish:\n` +
       `az eventgrid topic list --query "[?name=='${name}'].endpoint" --output tsv`
   return {
-    accessKey: () =>
+    accessKey:
       `set accessKey to a key of this ${resource}:\n` +
       `az eventgrid ${keys} --name ${name} --resource-group ${lookUp('resourceGroup')}`,
-    role: (clientId: string | undefined) => roleRemedy('EventGrid Data Sender', clientId, lookUp('id')),
-    topic: () => missing,
+    role: roleRemedy('EventGrid Data Sender', clientOf(authentication), lookUp('id')),
+    topic: missing,
   }
 }
 
