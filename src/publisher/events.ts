@@ -105,16 +105,12 @@ const isEvent = (value: unknown) => schemaWithin(value) !== undefined
 
 /** The events in a JSON text; `undefined` where it is data. */
 function recognise(text: string, value: unknown) {
-  if (!Array.isArray(value)) {
-    const schema = schemaWithin(value)
-    return schema !== undefined && isRecord(value)
-      ? { schema, isArray: false, events: [wholeEvent(value, text)] }
-      : undefined
-  }
-  if (value.length === 0) throw invalidPayload('the payload is an empty array', 'give at least one event')
-  const schema = schemaWithin(value[0])
+  const isArray = Array.isArray(value)
+  const values: readonly unknown[] = isArray ? value : [value]
+  if (values.length === 0) throw invalidPayload('the payload is an empty array', 'give at least one event')
+  const schema = schemaWithin(values[0])
   if (schema === undefined) return undefined
-  const strays = value.flatMap((event: unknown, index) => {
+  const strays = values.flatMap((event, index) => {
     const found = schemaWithin(event)
     return found === schema
       ? []
@@ -126,9 +122,9 @@ function recognise(text: string, value: unknown) {
       'an array of events must hold events of one schema only',
     )
   }
-  const texts = itemTexts(text)
-  const events = value.filter(isRecord).map((event, index) => wholeEvent(event, texts[index] ?? ''))
-  return { schema, isArray: true, events }
+  const texts = isArray ? itemTexts(text) : [text]
+  const events = values.filter(isRecord).map((event, index) => wholeEvent(event, texts[index] ?? ''))
+  return { schema, isArray, events }
 }
 
 /** The text of each item of an array, as it stands there. */
@@ -228,9 +224,7 @@ function faultsOfEvent(schema: EventSchema, event: UnknownRecord): string[] {
 /** An event as it is sent. */
 export interface WireEvent {
   readonly id: string
-  /**
-   * The event as JSON, with exactly the given attributes and those of the trace. An event that was given as text stays that text.
-   */
+  /** The event as JSON, with exactly the given attributes and those of the trace. An event that was given as text stays that text. */
   readonly json: string
   readonly bytes: number
   /** The trace context in which the event was made: its own, else that of the invoke metadata. */

@@ -115,9 +115,15 @@ function usualAnswer(status: number): string {
   return status === 200 ? ', which is not an answer of Event Grid' : ', where Event Grid answers 200'
 }
 
+/** Reads what a request without an answer failed with: the failure of a credential, or that of a connection. */
 export function readNoAnswer(error: unknown, url: string, clean: (text: string) => string): FailedRequest {
-  const noToken = readTokenFailure(error)
-  if (noToken) return noToken
+  if (error instanceof NoTokenError) {
+    const { message: reason, fix, retryAfterMs } = error
+    return { kind: 'no-token', reason, fix, permanent: fix !== undefined, retryAfterMs }
+  }
+  if (error instanceof BindingError) {
+    return { kind: 'no-token', reason: error.what, fix: error.fix, permanent: true, retryAfterMs: undefined }
+  }
   const { code, reason, fix } = explainNoAnswer(error, url, clean)
   const noSuchHost = code === 'ENOTFOUND'
   return {
@@ -134,15 +140,3 @@ export const unanswered = (reason: string): FailedRequest => ({ kind: 'unreachab
 
 /** A proxy of the environment is looked up in place of the topic. */
 const noSuchHostRemedy = 'check the host name of topicEndpoint, and that of a proxy (HTTPS_PROXY)'
-
-/** The failure of a credential: Entra refused the client, or could not be asked. */
-function readTokenFailure(error: unknown): FailedRequest | undefined {
-  if (error instanceof NoTokenError) {
-    const { message: reason, fix, retryAfterMs } = error
-    return { kind: 'no-token', reason, fix, permanent: fix !== undefined, retryAfterMs }
-  }
-  if (error instanceof BindingError) {
-    return { kind: 'no-token', reason: error.what, fix: error.fix, permanent: true, retryAfterMs: undefined }
-  }
-  return undefined
-}

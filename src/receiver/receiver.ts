@@ -73,7 +73,6 @@ export class Receiver {
   #willPump = false
   #wasFull = false
   #maxEvents = firstMaxEvents
-  #everReceived = false
 
   constructor(options: ReceiverOptions) {
     const { pull, handler, onError, secrets, logger, clock } = options
@@ -111,7 +110,7 @@ export class Receiver {
     return {
       /** Why nothing can be received now; `undefined` where the last receive succeeded. */
       failure: this.#failures.current(),
-      everReceived: this.#everReceived,
+      everReceived: '200' in this.#counts.receives,
       draining: this.#closing.signal.aborted,
       handling: { ...handling, allHang },
       counts: structuredClone(this.#counts),
@@ -207,7 +206,6 @@ export class Receiver {
     const receivedAt = clock.elapsed()
     this.#countReceive('200')
     this.#failures.succeeded({ isEmptyAtOnce: events.length === 0 && receivedAt - askedAt < atOnceMs })
-    this.#everReceived = true
     logger.debug('received', { events: events.length, askedFor: asked })
     this.#wasFull = events.length === asked
     if (events.length > 0) this.#maxEvents = decideMaxEvents(events.map(({ bytes }) => bytes.length))

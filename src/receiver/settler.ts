@@ -79,7 +79,8 @@ export function createSettler({ client, log, logger, clock }: SettlerOptions) {
     queue.sending = false
   }
 
-  const unexpected = (error: unknown) => logger.error(`events could not be settled: ${unexpectedly(error)}`)
+  const unexpected = (error: unknown) =>
+    logger.error(`events could not be settled: an unexpected error (${nameOf(error)})`)
 
   /** Sends one request and ends what is settled or lost by it. What may pass is tried again later, while its lock holds. Never rejects. */
   async function send(queue: Queue, batch: readonly Waiting[]): Promise<void> {
@@ -136,8 +137,6 @@ export function createSettler({ client, log, logger, clock }: SettlerOptions) {
     close: () => closing.abort(),
   }
 }
-
-const unexpectedly = (error: unknown) => `an unexpected error (${nameOf(error)})`
 
 /** Whether the same request may succeed later: no answer or an unreadable one, no token, too many requests, or a fault of the service. */
 function mayPass({ status }: RequestFailure): boolean {

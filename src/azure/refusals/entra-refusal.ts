@@ -95,14 +95,12 @@ function tellingExchange(exchanges: readonly Exchange[], kind: CredentialMetadat
   return exchanges.findLast(({ status, code }) =>
     status === undefined
       ? code === undefined || code === 'ECONNRESET' || code === 'ETIMEDOUT'
-      : isTrouble(status) || isStarting({ status }),
+      : isTrouble(status) || isStarting(status),
   )
 }
 
-const isIdentityEndpoint = (kind: CredentialMetadata['kind']) => kind === 'managedIdentity' || kind === 'default'
-
 /** The identity endpoint of a machine answers so while it starts. */
-const isStarting = ({ status }: Pick<Exchange, 'status'>) => status === 404 || status === 410
+const isStarting = (status: number) => status === 404 || status === 410
 
 const isTrouble = (status: number) => status === 408 || status === 429 || status >= 500
 
@@ -121,7 +119,7 @@ function isUnavailable(
   if (exchange === undefined && error instanceof Error && /\bnetwork_error\b/.test(error.message)) return true
   if (exchange === undefined) return isRestError(error) && (error.statusCode === undefined || error.statusCode >= 500)
   if (exchange.status === undefined) return true
-  if (isIdentityEndpoint(kind) && isStarting(exchange)) return true
+  if ((kind === 'managedIdentity' || kind === 'default') && isStarting(exchange.status)) return true
   // An answer of 200 without a token comes from something between us and Entra.
   return exchange.status < 400 || isTrouble(exchange.status)
 }
