@@ -167,7 +167,7 @@ function kindOfOperation({ code = '', message = '' }: Said): ArmFailureKind {
 const maxBody = 100_000
 
 /** What the body of an error says: no entry where it says nothing. */
-function readErrorBody(text: string | null | undefined): Said {
+export function readErrorBody(text: string | null | undefined): Said {
   if (!text || text.length > maxBody) return {}
   const error = field(readJson(text), 'error')
   const code = nonEmpty(field(error, 'code'))

@@ -76,10 +76,6 @@ export function createPublisher(options: PublisherOptions) {
   })
   const queue = createRequestQueue(limits, sender)
 
-  const onDeadline = (call: PublishCall) => {
-    queue.remove(call)
-    call.reject(explain(call, failureNow(call, limits.publishTimeoutMs)))
-  }
   const flush = async () => {
     await within(clock, limits.closeTimeoutMs, queue.idle())
     const open = queue.open()
@@ -120,8 +116,8 @@ export function createPublisher(options: PublisherOptions) {
       limits,
       clock,
       signal,
-      onDeadline,
-      onAborted: queue.remove,
+      explainTimeout: (late) => explain(late, failureNow(late, limits.publishTimeoutMs)),
+      onGone: queue.remove,
       onSettled: ({ load: held }) => room.free(held),
     })
     queue.add(call)

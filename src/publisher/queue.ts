@@ -43,10 +43,10 @@ export interface PublishCallOptions extends Pick<PublishCall, 'schema' | 'load' 
   readonly limits: RequestBounds & { readonly publishTimeoutMs: number }
   readonly clock: SteadyClock
   readonly signal: AbortSignal | undefined
-  /** The time is over: the call has to be rejected. */
-  readonly onDeadline: (call: PublishCall) => void
-  /** The caller ended the wait; the call is rejected already. */
-  readonly onAborted: (call: PublishCall) => void
+  /** The error of a call whose time is over. */
+  readonly explainTimeout: (call: PublishCall) => BindingError
+  /** Runs where the call ended by its deadline or its signal. It is rejected already. */
+  readonly onGone: (call: PublishCall) => void
   /** Runs once, when the call is settled. */
   readonly onSettled: (call: PublishCall) => void
 }
@@ -83,11 +83,12 @@ export function createCall(options: PublishCallOptions): PublishCall {
     },
     reject: (error) => settle(() => reject(error)),
   }
-  const onAbort = () => {
-    call.reject(abortedError(idsOf(call)))
-    options.onAborted(call)
+  const leave = (error: BindingError) => {
+    call.reject(error)
+    options.onGone(call)
   }
-  const callOff = clock.setTimer(limits.publishTimeoutMs, () => options.onDeadline(call))
+  const onAbort = () => leave(abortedError(idsOf(call)))
+  const callOff = clock.setTimer(limits.publishTimeoutMs, () => leave(options.explainTimeout(call)))
   signal?.addEventListener('abort', onAbort, { once: true })
   return call
 }

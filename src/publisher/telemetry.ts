@@ -66,10 +66,7 @@ export function createPublishTracing(url: URL, maxEventBytes: number) {
       let span: Span | undefined
       return {
         /** Begins the span `publish {topic}`; gives its context, and the events with it, where they have none of their own. */
-        begin(events: readonly WireEvent[]): {
-          readonly events: readonly WireEvent[]
-          readonly context: Context | undefined
-        } {
+        begin(events: readonly WireEvent[]) {
           count = events.length
           span = beginSpan(events)
           if (!span) return { events, context: undefined }

@@ -1,6 +1,7 @@
 /** The HTTP calls of pull delivery: receive, settle and renew, each with a bound of time and of bytes. */
 import { createHttpHeaders, createPipelineRequest, type PipelineResponse } from '@azure/core-rest-pipeline'
 import { createSendOnce, openConnections, readBounded, readRetryAfter } from '../azure/http.ts'
+import { readErrorBody } from '../azure/read-failure.ts'
 import { NoTokenError } from '../azure/refusals/entra-refusal.ts'
 import { explainNoAnswer } from '../azure/refusals/remedies.ts'
 import type { RenewableCredential } from '../azure/token-keeper.ts'
@@ -224,13 +225,12 @@ function readRefusal(
   body: string,
   shown: (text: string) => string,
 ): RequestFailure {
-  const parsed = readJson(body)
-  const error = isRecord(parsed) && isRecord(parsed.error) ? parsed.error : {}
-  const words = [error.code, error.message].filter((part) => typeof part === 'string').join(' ')
+  const { code, message } = readErrorBody(body)
+  const words = [code, message].filter(Boolean).join(' ')
   return {
     status,
     reason: [`status ${status}`, shown(words)].filter(Boolean).join(': '),
-    isForeign: typeof error.code !== 'string',
+    isForeign: code === undefined,
     retryAfterMs: readRetryAfter((name) => headers.get(name), Date.now()),
   }
 }
