@@ -88,34 +88,39 @@ export function schemaOf(value: UnknownRecord): EventSchema | undefined {
 }
 
 /**
- * The schema of an event, also of a dead one; `undefined` for data. Much data has a member `eventType`, so an Event Grid event has another
- * one of its members.
+ * The event that a value is, or that a dead letter holds; `undefined` for data. Much data has a member `eventType`, so an Event Grid event
+ * has another one of its members.
  */
-function schemaWithin(value: unknown): EventSchema | undefined {
+function eventWithin(value: unknown): FoundEvent | undefined {
   if (!isRecord(value)) return undefined
   const event = openDeadLetter(value)?.event ?? value
   const schema = schemaOf(event)
   const isData = schema === 'EventGridSchema' && !beside.some((name) => Object.hasOwn(event, name))
-  return isData ? undefined : schema
+  return schema === undefined || isData ? undefined : { schema, event, within: value }
 }
 
 const beside = ['subject', 'eventTime', 'dataVersion'] as const
 
-const isEvent = (value: unknown) => schemaWithin(value) !== undefined
+interface FoundEvent {
+  readonly schema: EventSchema
+  readonly event: UnknownRecord
+  /** The event itself, or the dead letter that holds it. */
+  readonly within: UnknownRecord
+}
 
 /** The events in a JSON text; `undefined` where it is data. */
 function recognise(text: string, value: unknown) {
   const isArray = Array.isArray(value)
   const values: readonly unknown[] = isArray ? value : [value]
   if (values.length === 0) throw invalidPayload('the payload is an empty array', 'give at least one event')
-  const schema = schemaWithin(values[0])
+  const found = values.map(eventWithin)
+  const schema = found[0]?.schema
   if (schema === undefined) return undefined
-  const strays = values.flatMap((event, index) => {
-    const found = schemaWithin(event)
-    return found === schema
+  const strays = found.flatMap((one, index) =>
+    one?.schema === schema
       ? []
-      : [`[${index}] is ${found === undefined ? `${kindOf(event)}, not an event` : nameOf[found]}`]
-  })
+      : [`[${index}] is ${one ? nameOf[one.schema] : `${kindOf(values[index])}, not an event`}`],
+  )
   if (strays.length > 0) {
     throw invalidPayload(
       `the payload begins with ${nameOf[schema]}, but ${list(strays)}`,
@@ -123,7 +128,7 @@ function recognise(text: string, value: unknown) {
     )
   }
   const texts = isArray ? itemTexts(text) : [text]
-  const events = values.filter(isRecord).map((event, index) => wholeEvent(event, texts[index] ?? ''))
+  const events = found.flatMap((one, index) => (one ? [wholeEvent(one, texts[index] ?? '')] : []))
   return { schema, isArray, events }
 }
 
@@ -135,11 +140,10 @@ function itemTexts(text: string): readonly string[] {
 }
 
 /** Without what Event Grid has added to a dead letter: it refuses that. */
-function wholeEvent(value: UnknownRecord, json: string): WholeEvent {
-  const event = openDeadLetter(value)?.event
-  if (event === undefined) return { event: value, json }
+function wholeEvent({ event, within }: FoundEvent, json: string): WholeEvent {
+  if (event === within) return { event, json }
   const members = memberTexts(json)
-  if (event === value.event) return { event, json: members.get('event') ?? json }
+  if (event === within.event) return { event, json: members.get('event') ?? json }
   const kept = [...members].filter(([name]) => Object.hasOwn(event, name))
   return { event, json: `{${kept.map(([name, text]) => `${JSON.stringify(name)}:${text}`).join(',')}}` }
 }
@@ -280,7 +284,7 @@ export function withTraceContext(event: WireEvent, added: TraceContext, maxBytes
 /** Doubts about data: an event in an array that begins with something else, or what has members of an event. */
 function doubtsOfData(value: unknown): readonly PayloadDoubt[] {
   if (!Array.isArray(value)) return looksLikeEvent(value) ? [{ message: likeAnEvent, fields: {} }] : []
-  const event = value.findIndex(isEvent)
+  const event = value.findIndex((member) => eventWithin(member) !== undefined)
   if (event !== -1) return [{ message: eventWithinData, fields: { index: event, first: kindOf(value[0]) } }]
   const index = value.findIndex(looksLikeEvent)
   return index === -1 ? [] : [{ message: likeAnEvent, fields: { index } }]

@@ -82,7 +82,7 @@ describe('a payload that is whole events goes as it stands', () => {
   const properties = { deadletterreason: 'x', deliveryattempts: 3, deliveryresult: 'y', publishutc: 'z' }
   const lock = { lockToken: 'x', deliveryCount: 1 }
   const event =
-    '{"specversion":"1.0","id":"w","source":"/s","type":"t","data":{"total":1.0,"\\u0061":12345678901234567}}'
+    '{"specversion":"1.0","id":"w","source":"/s","type":"t","event":"x","data":{"total":1.0,"\\u0061":12345678901234567}}'
 
   it.each([
     { form: 'around it', members: { deadletterProperties: properties }, around: true },
