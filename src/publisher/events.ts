@@ -48,7 +48,8 @@ export function toEvents(
   const attributes = readAttributes(metadata)
   const payload = readPayload(given)
   const { topicSchema: wanted, maxEventBytes } = context
-  const wire = { trace: readTraceContext(Object.fromEntries(attributes)), maxEventBytes }
+  const [traceparent, tracestate] = traceNames.map((name) => attributes.get(name))
+  const wire = { trace: readTraceContext({ traceparent, tracestate }), maxEventBytes }
   const whole = payload.kind === 'json' ? recognise(payload.text, payload.value) : undefined
   const unused = unusedMetadata(metadata, { isWhole: whole !== undefined })
   if (!whole) {
@@ -173,13 +174,16 @@ const namespaceFields: ReadonlySet<string> = new Set([
   'customdeliveryproperties',
 ])
 
+/** What the name of a member begins with that tells of a death. */
+const ofDeadLetter = /^(deadletter|brokerproperties)/i
+
 /**
  * Takes a dead letter apart (pure); `undefined` for any other value. The dead letter of a namespace topic has its event in a member
  * `event`, or beside what was added. What an application receives has `brokerProperties` too, but no reason in it.
  */
 export function openDeadLetter(value: UnknownRecord): DeadLetter | undefined {
   // Most values are none: nothing is copied for those.
-  if (!Object.keys(value).some((name) => /^(deadletter|brokerproperties)/i.test(name))) return undefined
+  if (!Object.keys(value).some((name) => ofDeadLetter.test(name))) return undefined
   const without = (fields: ReadonlySet<string>) =>
     Object.fromEntries(Object.entries(value).filter(([name]) => !fields.has(name.toLowerCase())))
   const members = inLowerCase(value)
