@@ -114,12 +114,13 @@ export function splitCall<E extends { readonly bytes: number }>(
   const requests: E[][] = []
   let load = noLoad
   for (const event of events) {
-    load = addLoads(load, loadOf([event]))
+    const own = { events: 1, bytes: event.bytes + 1 }
     const last = requests.at(-1)
+    load = addLoads(load, own)
     if (last && fits(load, bounds)) last.push(event)
     else {
       requests.push([event])
-      load = loadOf([event])
+      load = own
     }
   }
   return requests
