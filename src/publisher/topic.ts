@@ -28,8 +28,8 @@ export interface TopicClientOptions {
   readonly clock: SteadyClock
 }
 
-/** The most bytes of an answer that are read. Event Grid's errors have a few hundred. */
-const maxAnswerBytes = 65_536
+/** How much of an answer is read. Event Grid's errors have a few hundred bytes. */
+const answerLimit = { maxBytes: 65_536, longer: 'cut' } as const
 
 /**
  * Content type by schema. Event Grid takes several CloudEvents only under the batch type (CloudEvents JSON event format, section 4).
@@ -69,7 +69,6 @@ export function createTopicClient({ output, credential, endpoints, clock }: Topi
   const getToken = async () =>
     (await credential?.getToken(environment.topicScope, { abortSignal: closing.signal })) ?? null
   const entra = credential && { credential, scope: environment.topicScope }
-  const answerLimit = { maxBytes: maxAnswerBytes, longer: 'cut' } as const
   const policies = isNamespaceTopic(href) ? [contentPolicy, createNamespacePolicy(key)] : [contentPolicy]
   // `pipeline` is an option of the SDK's `ServiceClient`, to which this client hands all of them.
   const options = {
