@@ -1,9 +1,17 @@
 /** One request to a topic, by the SDK's client and with our own body, and what its answer means. */
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { once } from 'node:events'
-import type { PipelinePolicy, PipelineResponse } from '@azure/core-rest-pipeline'
+import { Agent, type ClientRequest, type IncomingMessage, request as requestByHttp } from 'node:http'
+import { request as requestByHttps } from 'node:https'
+import { urlToHttpOptions } from 'node:url'
+import {
+  createHttpHeaders,
+  type HttpClient,
+  type PipelinePolicy,
+  type PipelineResponse,
+  RestError,
+} from '@azure/core-rest-pipeline'
 import { AzureKeyCredential, EventGridPublisherClient } from '@azure/eventgrid'
-import { createPipeline, openConnections, readRequestId, readRetryAfter } from '../azure/http.ts'
+import { createPipeline, openConnections, readBounded, readRequestId, readRetryAfter } from '../azure/http.ts'
 import { refuseUnusableProxy } from '../azure/proxy.ts'
 import type { RenewableCredential } from '../azure/token-keeper.ts'
 import type { Endpoints } from '../core/endpoints.ts'
@@ -14,7 +22,7 @@ import type { EventSchema, OutputMetadata } from '../metadata/typed/metadata.ts'
 import { isLoopback } from '../support/net/hosts.ts'
 import { isRecord, readJson } from '../support/text/json-text.ts'
 import { cut } from '../support/text/text.ts'
-import { type SteadyClock, withLimit } from '../support/time/clock.ts'
+import type { SteadyClock } from '../support/time/clock.ts'
 import type { WireEvent } from './events.ts'
 import { readNoAnswer, type TopicAnswer, unanswered } from './rejection.ts'
 
@@ -28,8 +36,8 @@ export interface TopicClientOptions {
   readonly clock: SteadyClock
 }
 
-/** How much of an answer is read. Event Grid's errors have a few hundred bytes. */
-const answerLimit = { maxBytes: 65_536, longer: 'cut' } as const
+/** The most bytes of an answer that are read. Event Grid's errors have a few hundred. */
+const maxAnswerBytes = 65_536
 
 /**
  * Content type by schema. Event Grid takes several CloudEvents only under the batch type (CloudEvents JSON event format, section 4).
@@ -52,7 +60,7 @@ export function publishUrl(topicEndpoint: string): URL {
  * The SDK authenticates and sends; content type and body are ours. Its `CloudEvent` schema would turn an array in
  * `data` into an object, refuse text, round `time` to milliseconds and invent `datacontenttype`; its `EventGrid`
  * schema would drop `metadataVersion` and round `eventTime`; and all would make JSON anew of events that are JSON.
- * So it is asked to send no events, and a policy puts the body in.
+ * So it is asked to send no events, and its HTTP client puts the body in.
  *
  * @throws BindingError METADATA_INVALID where the topic would be asked through a proxy of an unknown kind
  */
@@ -69,41 +77,59 @@ export function createTopicClient({ output, credential, endpoints, clock }: Topi
   const getToken = async () =>
     (await credential?.getToken(environment.topicScope, { abortSignal: closing.signal })) ?? null
   const entra = credential && { credential, scope: environment.topicScope }
-  const policies = isNamespaceTopic(href) ? [contentPolicy, createNamespacePolicy(key)] : [contentPolicy]
+  const policies = isNamespaceTopic(href) ? [createNamespacePolicy(key)] : []
   // `pipeline` is an option of the SDK's `ServiceClient`, to which this client hands all of them.
   const options = {
-    pipeline: createPipeline({ connect: connections.policy, entra, answerLimit }, policies),
+    pipeline: createPipeline({ connect: connections.policy, entra }, policies),
+    httpClient: createSendingClient(),
     allowInsecureConnection: isPlain && isLoopback(hostname),
   }
   const keyOrToken = key === undefined ? { getToken } : new AzureKeyCredential(key)
   const client = new EventGridPublisherClient(href, 'Custom', keyOrToken, options)
   const secrets = [...(key === undefined ? [] : [key]), ...querySecrets(topicEndpoint)]
   const clean = (text: string) => scrub(text, secrets)
+  /** Ends each request that is under way. */
+  const open = new Set<() => void>()
 
-  async function publish(content: Content, abortSignal: AbortSignal): Promise<TopicAnswer> {
+  async function publish(sending: Sending): Promise<TopicAnswer> {
     let response: PipelineResponse | undefined
     const onResponse = (heard: PipelineResponse) => {
       response = heard
     }
     try {
-      const sent = contents.run(content, () => client.send([], { abortSignal, onResponse }))
-      // A token that is still asked for does not hold up the answer.
-      await Promise.race([sent, once(abortSignal, 'abort')])
-      return response ? readAnswer(response, clean, clock.now()) : unanswered('no answer in time')
+      await sendings.run(sending, () => client.send([], { onResponse }))
+      return response ? readAnswer(response, clean, clock.now()) : unanswered('no answer')
     } catch (error) {
-      return abortSignal.aborted ? unanswered('no answer in time') : readNoAnswer(error, href, clean)
+      return readNoAnswer(error, href, clean)
     }
   }
 
   return {
     /** Sends events in one request, which ends after so many milliseconds at the latest, and by `close`. Never rejects. */
     send(schema: EventSchema, events: readonly WireEvent[], ms: number): Promise<TopicAnswer> {
-      const content = { body: bodyOf(events), contentType: contentTypes[schema] }
-      return withLimit({ clock, ms, signal: closing.signal }, (signal) => publish(content, signal))
+      const contentType = contentTypes[schema]
+      const sending: Sending = { body: bodyOf(events), contentType, outgoing: undefined, isOver: false }
+      const { promise, resolve } = Promise.withResolvers<TopicAnswer>()
+      const end = (answer: TopicAnswer) => {
+        cancel()
+        open.delete(giveUp)
+        resolve(answer)
+      }
+      // A token that is still asked for does not hold up the answer.
+      const giveUp = () => {
+        sending.isOver = true
+        end(unanswered('no answer in time'))
+        sending.outgoing?.destroy()
+      }
+      const cancel = clock.setTimer(ms, giveUp)
+      open.add(giveUp)
+      void publish(sending).then(end)
+      return promise
     },
     /** Ends the requests that are under way, and the connections. */
     close() {
       closing.abort()
+      for (const giveUp of open) giveUp()
       connections.close()
     },
   }
@@ -127,25 +153,17 @@ function bodyOf(events: readonly WireEvent[]): string | Buffer {
   return body
 }
 
-/** What a request sends. */
-interface Content {
+/** A request under way. */
+interface Sending {
   readonly body: string | Buffer
   readonly contentType: string
+  outgoing: ClientRequest | undefined
+  /** Nobody waits for it any more: it is not sent. */
+  isOver: boolean
 }
 
 /** Each request finds what it sends here: the SDK has no way to hand it on. */
-const contents = new AsyncLocalStorage<Content>()
-
-const contentPolicy: PipelinePolicy = {
-  name: 'eventgrid-binding-content',
-  sendRequest(request, next) {
-    const content = contents.getStore()
-    if (!content) throw new Error('a request without events')
-    request.headers.set('content-type', content.contentType)
-    request.body = content.body
-    return next(request)
-  },
-}
+const sendings = new AsyncLocalStorage<Sending>()
 
 /** A namespace topic wants its own version of the API, and the key in another header (Event Grid namespaces, data plane). */
 function createNamespacePolicy(key: string | undefined): PipelinePolicy {
@@ -160,6 +178,57 @@ function createNamespacePolicy(key: string | undefined): PipelinePolicy {
       return next(request)
     },
   }
+}
+
+/**
+ * Sends the body of {@link Sending} in place of the SDK's, and reads the answer up to {@link maxAnswerBytes}. The SDK's own client would
+ * never notice an answer of 101.
+ */
+function createSendingClient(): HttpClient {
+  return {
+    sendRequest(request) {
+      const { url, method, headers, agent, requestOverrides } = request
+      const isPlain = !url.startsWith('https:')
+      return new Promise<PipelineResponse>((resolve, reject) => {
+        const sending = sendings.getStore()
+        if (!sending || sending.isOver) throw new Error('a request that nobody waits for')
+        if (isPlain && !request.allowInsecureConnection) throw new Error('plain http is for loopback addresses only')
+        headers.set('content-type', sending.contentType)
+        const { hostname, port, path } = urlToHttpOptions(new URL(url))
+        const outgoing = (isPlain ? requestByHttp : requestByHttps)({
+          hostname,
+          port,
+          path,
+          method,
+          headers: headers.toJSON(),
+          ...(agent instanceof Agent && { agent }),
+          ...requestOverrides,
+        })
+        sending.outgoing = outgoing
+        const answer = (incoming: IncomingMessage) => {
+          const { statusCode: status = 0 } = incoming
+          const read = (body: Buffer) =>
+            resolve({ request, status, headers: headersOf(incoming), bodyAsText: body.toString() })
+          readBounded(incoming, { maxBytes: maxAnswerBytes, longer: 'cut' }).then(read, reject)
+        }
+        outgoing.on('response', answer)
+        outgoing.on('upgrade', (incoming, socket) => {
+          answer(incoming)
+          socket.destroy()
+        })
+        outgoing.on('error', ({ message, code = RestError.REQUEST_SEND_ERROR }: NodeJS.ErrnoException) =>
+          reject(new RestError(message, { code, request })),
+        )
+        outgoing.end(sending.body)
+      })
+    },
+  }
+}
+
+function headersOf({ headers: given }: IncomingMessage) {
+  const headers = createHttpHeaders()
+  for (const name in given) headers.set(name, String(given[name]))
+  return headers
 }
 
 /** Characters of a page that an error shows. */

@@ -28,7 +28,7 @@ it.each([
   expect(error.code).toBe(code)
 })
 
-it.each(['connection: close', 'content-length: 0'])(
+it.each(['connection: upgrade\r\nupgrade: websocket', 'connection: close', 'content-length: 0'])(
   'an answer of 101 with %s is the answer: nothing is sent again',
   async (headers) => {
     const origin = await startImpatientTopic(`HTTP/1.1 101 Switching Protocols\r\n${headers}\r\n\r\n`)

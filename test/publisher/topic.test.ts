@@ -219,6 +219,6 @@ describe('plain http', () => {
     const { publisher } = openPublisher('http://topic.invalid/api/events')
     const error = await refusal(publisher.publish(event('1')))
     expect(error).toMatchObject({ code: 'PUBLISH_UNAVAILABLE', details: { attempts: 1 } })
-    expect(error.message).toContain('allowInsecureConnection')
+    expect(error.message).toContain('plain http')
   })
 })
