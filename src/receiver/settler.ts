@@ -64,8 +64,8 @@ export function createSettler({ client, log, logger, clock }: SettlerOptions) {
     return queue
   }
 
-  function enqueue(queue: Queue, waiting: readonly Waiting[]): void {
-    queue.waiting.push(...waiting)
+  function enqueue(queue: Queue, waiting: Waiting): void {
+    queue.waiting.push(waiting)
     if (queue.sending) return
     queue.sending = true
     // Handlers that end in the same turn share the request.
@@ -92,41 +92,38 @@ export function createSettler({ client, log, logger, clock }: SettlerOptions) {
     const failed = 'failed' in answer ? answer.failed : undefined
     if (failure) log.warn(`a request to ${operation} events failed`, { reason: failure.reason })
     else logger.debug('settled', { operation, events: batch.length, failed: failed?.size ?? 0 })
-    for (const waiting of batch) waiting.tries++
-    const attempt = Math.max(...batch.map(({ tries }) => tries))
-    const leftMs = Math.max(...batch.map(({ lock }) => lock.expiresAt)) - clock.elapsed()
-    const tried = { attempt, retryAfterMs: failure?.retryAfterMs, leftMs, random: Math.random() }
-    const waitMs = retryPause(tried, pace) ?? leftMs
-    const resumesAt = clock.elapsed() + waitMs
-    const again = batch.filter(({ lock, onEnd }) => {
+    // Those that failed equally often wait equally long, and share the next request too.
+    const random = Math.random()
+    for (const waiting of batch) {
+      const { lock, onEnd } = waiting
+      waiting.tries++
       const reason = failure?.reason ?? failed?.get(lock.lockToken)
-      if (reason === undefined) {
-        onEnd('done')
-        return false
-      }
       const canPass = failure ? mayPass(failure) : mayPassCodes.includes(reason)
-      if (canPass && !closing.signal.aborted && lock.expiresAt > resumesAt) return true
-      onEnd({ lost: reason })
-      return false
-    })
-    if (operation !== 'renewLock') settling -= batch.length - again.length
+      const leftMs = lock.expiresAt - clock.elapsed()
+      const tried = { attempt: waiting.tries, retryAfterMs: failure?.retryAfterMs, leftMs, random }
+      const waitMs = canPass && !closing.signal.aborted ? retryPause(tried, pace) : undefined
+      if (reason !== undefined && waitMs !== undefined) {
+        const resumed = pause(clock, waitMs, closing.signal).then(() => enqueue(queue, waiting))
+        inBackground(resumed, unexpected)
+        continue
+      }
+      if (operation !== 'renewLock') settling--
+      onEnd(reason === undefined ? 'done' : { lost: reason })
+    }
     if (settling === 0) {
       idle?.resolve()
       idle = undefined
     }
-    if (again.length === 0) return
-    const resumed = pause(clock, waitMs, closing.signal).then(() => enqueue(queue, again))
-    inBackground(resumed, unexpected)
   }
 
   return {
     /** Settles an event. Calls `onEnd` once, later. */
     settle(lock: HeldLock, { kind, delaySeconds }: Settlement, onEnd: (result: SettleResult) => void): void {
       settling++
-      enqueue(queueOf(kind, delaySeconds), [{ lock, onEnd, tries: 0 }])
+      enqueue(queueOf(kind, delaySeconds), { lock, onEnd, tries: 0 })
     },
     renew: (lock: HeldLock) =>
-      new Promise<SettleResult>((onEnd) => enqueue(queueOf('renewLock'), [{ lock, onEnd, tries: 0 }])),
+      new Promise<SettleResult>((onEnd) => enqueue(queueOf('renewLock'), { lock, onEnd, tries: 0 })),
     /** Resolves when every settlement has ended. A renewal is not awaited. */
     async idle(): Promise<void> {
       if (settling === 0) return
