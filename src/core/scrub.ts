@@ -19,7 +19,7 @@ export function hideSecrets(text: string, secrets: readonly string[]): string {
     if (secret.length < minWithinWords) shown = hideAlone(shown, secret)
     for (const spelling of spellingsOf(secret)) shown = shown.replaceAll(spelling, redacted)
   }
-  return shown.replace(token, redacted).replace(query, redacted).replace(url, hidePartsOfUrl)
+  return shown.replace(token, redacted).replace(query, redacted).replace(user, redacted).replace(url, hideFragment)
 }
 
 /** Makes a text from outside fit to be shown: {@link hideSecrets}, turns line breaks into spaces, and cuts the text at 1,000 characters. */
@@ -48,21 +48,22 @@ function decodings(value: string): string[] {
 }
 
 /**
- * What follows `Bearer` or `SharedAccessKey` in a header, in JSON or in a connection string, and tokens of Entra. Found by their form: we
- * know our own secrets only.
+ * What follows `Bearer` or `SharedAccessKey` in a header, in JSON (also within a string of JSON) or in a connection string, and tokens of
+ * Entra. Found by their form: we know our own secrets only.
  */
 const token =
-  /(?<=\b(?:Bearer|SharedAccessKey|SharedAccessSignature)[\s=:"']{1,8})[^\s=:"'<>,;][^\s"'<>,;]{3,}|(?<![\w-])eyJ[\w-]{8,}\.[\w.-]+/gi
+  /(?<=\b(?:Bearer|SharedAccessKey|SharedAccessSignature)[\s=:"'\\]{1,8})[^\s=:"'\\<>,;][^\s"'<>,;]{3,}|(?<![\w-])eyJ[\w-]{8,}\.[\w.-]+/gi
 
 /** The query of a URL or of a path, also where both are written as a value of another query. */
 const query = /(?<=[\w/.~-](?:\?|%3f))[^\s"'<>]+/gi
 
+/** User and password of a URL, also where JSON has its slashes escaped. */
+const user = /(?<=:\\?\/\\?\/)[^\s"'<>/?#]+(?=@)/g
+
 /** Whole URLs: a pattern for the fragment alone would take quadratic time on a text with many URLs. */
 const url = /https?:\/\/[^\s"'<>]*/gi
 
-/** User, password and fragment: the query is hidden before. */
-const hidePartsOfUrl = (address: string) =>
-  address.replace(/(?<=^https?:\/\/)[^/?#]+(?=@)/i, redacted).replace(/#.+/, `#${redacted}`)
+const hideFragment = (address: string) => address.replace(/#.+/, `#${redacted}`)
 
 /** A shorter secret is hidden only where it stands alone: within words it would blot out ordinary ones. */
 const minWithinWords = 4

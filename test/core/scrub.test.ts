@@ -146,6 +146,13 @@ describe('without knowing them, hides', () => {
       text: 'see http://user:pass@word@proxy.example:8080/@x now',
       shown: 'see http://(redacted)@proxy.example:8080/@x now',
     },
+    { text: '{"said":"{\\"bearer\\":\\"ab\\/cdef\\"}"}', shown: '{"said":"{\\"bearer\\":\\"(redacted)"}"}' },
+    {
+      text: 'NO: http://a.example,http://user:pass@b.example',
+      shown: 'NO: http://a.example,http://(redacted)@b.example',
+    },
+    { text: 'amqps://user:pass@a.example:5671 is down', shown: 'amqps://(redacted)@a.example:5671 is down' },
+    { text: '"https:\\/\\/user:pass@a.example\\/p"', shown: '"https:\\/\\/(redacted)@a.example\\/p"' },
     { text: 'Authorization: SharedAccessKey abc=', shown: 'Authorization: SharedAccessKey (redacted)' },
     { text: 'the token eyJhbGciOiJub25lIn0.eyJzdWIi.c2ln', shown: 'the token (redacted)' },
   ])('$text', ({ text, shown }) => {
