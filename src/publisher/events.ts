@@ -36,7 +36,7 @@ const shownFaults = 10
 
 /**
  * The events that a `create` publishes (pure; design of the output in docs/publishing.md). A whole event, or
- * an array of them, goes unchanged, and of the invoke metadata only the trace is looked at; anything else is data of a new event.
+ * an array of them, goes unchanged but for the trace of the invoke metadata; anything else is data of a new event.
  *
  * @throws BindingError PAYLOAD_INVALID naming each attribute, PAYLOAD_TOO_LARGE naming the event
  */

@@ -167,14 +167,14 @@ function hiddenContent(value: object): string | undefined {
   return kind === 'Object' ? 'an object without fields that JSON writes' : `an object of the kind ${kind.slice(0, 100)}`
 }
 
-/**
- * It has nothing, and its class has nothing that could tell what is hidden. The top of the chain is that of all objects, also in another
- * realm.
- */
-function isEmpty(value: object): boolean {
-  const above: unknown = Object.getPrototypeOf(value)
+/** It has nothing, and its class has nothing that could tell what is hidden. */
+const isEmpty = (value: object): boolean => Reflect.ownKeys(value).length === 0 && isBare(Object.getPrototypeOf(value))
+
+/** Have a class and those above it no member of their own? The top of the chain is the class of all objects, also in another realm. */
+function isBare(above: unknown): boolean {
   if (typeof above !== 'object' || above === null) return true
-  return Reflect.ownKeys(value).every((name) => name === 'constructor') && isEmpty(above)
+  const next: unknown = Object.getPrototypeOf(above)
+  return next === null || (Reflect.ownKeys(above).every((name) => name === 'constructor') && isBare(next))
 }
 
 /**
@@ -285,7 +285,8 @@ export function readAttributes(metadata: Readonly<Record<string, unknown>>): Rea
       throw invalidPayload(`metadata ${name} must be a string, not ${kindOf(value)}`, 'write it as text')
     }
     const before = given.get(name)
-    if (before !== undefined && before !== value) {
+    // A runtime adds a trace beside that of the caller, perhaps in another letter case: the last one counts.
+    if (before !== undefined && before !== value && !ofTrace.has(name)) {
       throw invalidPayload(`metadata ${name} is given twice`, 'give it once; names match without regard to case')
     }
     given.set(name, value)

@@ -40,6 +40,15 @@ describe('a name in the metadata of a call that does nothing', () => {
     expect(warnings()).toEqual([])
   })
 
+  it('is none of a trace that a runtime adds beside that of the caller: the last one goes into the event', async () => {
+    const { topic, publisher, warnings } = await openLogged()
+    const [callers, runtimes] = ['1', '2'].map((digit) => `00-${digit.repeat(32)}-${digit.repeat(16)}-01`)
+    const metadata = { Traceparent: callers ?? '', traceparent: runtimes ?? '' }
+    for (const payload of [event('1'), { order: 1 }]) await publisher.publish(payload, { metadata })
+    expect(topic.events()).toMatchObject([{ traceparent: runtimes }, { traceparent: runtimes }])
+    expect(warnings()).toEqual([])
+  })
+
   it('fills no log, though a caller invents one for each call', async () => {
     const { publisher, warnings } = await openLogged()
     const names = Array.from({ length: 120 }, (_, index) => `subject${String.fromCharCode(0x4e00 + index)}`)

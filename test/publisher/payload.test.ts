@@ -184,6 +184,11 @@ describe('PAYLOAD_INVALID says what is wrong:', () => {
       says: 'an object without fields',
     },
     {
+      name: 'an object without prototype whose field is hidden',
+      make: () => Object.create(null, { hidden: { value: 1 } }),
+      says: 'an object without fields',
+    },
+    {
       name: 'a proxy of a class with a getter only',
       make: () => new Proxy(Object.create(Totalled.prototype), {}),
       says: 'an object without fields',
