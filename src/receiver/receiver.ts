@@ -73,6 +73,7 @@ export class Receiver {
   #willPump = false
   #wasFull = false
   #maxEvents = firstMaxEvents
+  #everReceived = false
 
   constructor(options: ReceiverOptions) {
     const { pull, handler, onError, secrets, logger, clock } = options
@@ -110,7 +111,7 @@ export class Receiver {
     return {
       /** Why nothing can be received now; `undefined` where the last receive succeeded. */
       failure: this.#failures.current(),
-      everReceived: '200' in this.#counts.receives,
+      everReceived: this.#everReceived,
       draining: this.#closing.signal.aborted,
       handling: { ...handling, allHang },
       counts: structuredClone(this.#counts),
@@ -205,6 +206,7 @@ export class Receiver {
     const { clock, logger } = this.#options
     const receivedAt = clock.elapsed()
     this.#countReceive('200')
+    this.#everReceived = true
     this.#failures.succeeded({ isEmptyAtOnce: events.length === 0 && receivedAt - askedAt < atOnceMs })
     logger.debug('received', { events: events.length, askedFor: asked })
     this.#wasFull = events.length === asked

@@ -35,6 +35,18 @@ it('says nothing of an outage where there was none', async () => {
   expect(lines('events are received again')).toEqual([])
 })
 
+it.each([
+  { name: 'at once while nothing but an answer of 200 by somebody else came', first: [], status: 'unhealthy' },
+  { name: 'not before a minute once an event was received', first: [brings('one')], status: 'degraded' },
+])('is unhealthy $name', async ({ first, status }) => {
+  const answers: NamespaceAnswer[] = [...first, { body: '<html>' }]
+  const world = await scriptNamespace(({ operation, index }) => (operation === 'receive' ? answers[index] : null))
+  const opened = await openSide(world.properties, world.endpoints, () => {})
+  closeAtEnd(opened, world)
+  await expect.poll(() => opened.side.health().reasons).toEqual([expect.stringContaining('is not readable')])
+  expect(opened.side.health().status).toBe(status)
+})
+
 it('begins with a short pause between empty answers again once one brought an event', async () => {
   const empty = { body: '{"value":[]}' }
   const { delays } = await receive([empty, empty, brings('one'), empty])
