@@ -173,7 +173,8 @@ export class Dispatcher {
     const hasGivenUp = !isWaiting && open.outcomes.includes('notTried')
     open.putBack(index)
     if (hasGivenUp) this.#giveUp(open)
-    else if (!isWaiting) this.#wait(open)
+    else if (!isWaiting && this.#queue.size > 0) this.#wait(open)
+    else if (!isWaiting) this.#proceed(open)
   }
 
   /** Gives a redelivered event the outcome that it had before, or lets it join the call that still runs. False: the event is new. */

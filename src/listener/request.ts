@@ -193,11 +193,17 @@ export function sendAnswer(reply: FastifyReply, { status, headers, body }: Answe
   void reply.send(body)
 }
 
-/** Sends an answer past the host's hooks: the error of a hook may have a status, 400 for instance, that would end the event. */
+/**
+ * Sends an answer past the host's hooks: the error of a hook may have a status, 400 for instance, that would end the event. Never throws: it
+ * may run in a timer, where an error would end the process.
+ */
 export function sendPastHooks(reply: FastifyReply, { status, headers, body }: Answer): void {
-  const { raw } = reply
   reply.hijack()
-  // A hook of the host has begun an answer. Event Grid delivers again when the connection closes before the end of an answer.
-  if (raw.headersSent) raw.destroy()
-  else raw.writeHead(status, { ...headers, 'content-length': body?.length ?? 0 }).end(body)
+  try {
+    reply.raw.writeHead(status, { ...headers, 'content-length': body?.length ?? 0 }).end(body)
+  } catch {
+    // A hook of the host has begun an answer, or has broken it. Event Grid delivers again when the connection closes before the end of an
+    // answer.
+    reply.raw.destroy()
+  }
 }

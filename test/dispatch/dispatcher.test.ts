@@ -327,6 +327,19 @@ describe('a redelivery', () => {
     expect(handled()).toEqual(['1', '2', '1'])
   })
 
+  it('is handled anew by a free call though there is no room to wait for one', async () => {
+    const { clock, calls, deliver, handled, room } = openDispatcher()
+    deliver(['1'])
+    clock.advance(10_000)
+    const again = deliver(['1'], { redelivered: true })
+    room.occupy(64 * 1024 * 1024)
+    clock.advance(15_000)
+    await calls[0]?.resolve()
+    expect(handled()).toEqual(['1', '1'])
+    await calls[1]?.resolve()
+    expect(again).toEqual([200])
+  })
+
   it('is forgotten once it is answered, however long the handler goes on', async () => {
     const { deliver, clock, dispatcher } = openDispatcher()
     deliver(['1'])

@@ -1,5 +1,5 @@
 /** What a host does to the reply of a delivery must neither end its event nor keep a free call. */
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import { describe, expect, it } from 'vitest'
 import { createRoom } from '../../src/dispatch/room.ts'
 import { createManualClock } from '../support/manual-clock.ts'
@@ -36,16 +36,22 @@ describe.each(handlers)('for a handler that resolves $when', ({ handler }) => {
     },
   )
 
-  it('closes the connection where the host has begun an answer past Fastify, and handles the next', async () => {
+  it.each([
+    { name: 'begun an answer past Fastify', spoil: ({ raw }: FastifyReply) => void raw.write('{') },
+    {
+      name: 'broken `writeHead` of the answer',
+      spoil: ({ raw }: FastifyReply) => void Object.assign(raw, { writeHead: () => expect.fail('broken by the host') }),
+    },
+  ])('closes the connection where the host has $name, and handles the next', async ({ spoil }) => {
     const { deliver, events, listener } = await openListener({
       fastify: (server) =>
         server.addHook('preHandler', async ({ headers }, reply) => {
-          if (headers['x-broken'] !== undefined) reply.raw.write('{')
+          if (headers['x-broken'] !== undefined) spoil(reply)
         }),
       handler,
     })
-    const begun = await deliver(cloudEventText('begun'), { 'x-broken': 'yes' })
-    await expect(begun.text()).rejects.toThrow()
+    const spoilt = deliver(cloudEventText('spoilt'), { 'x-broken': 'yes' })
+    await expect(spoilt.then((answer) => answer.text())).rejects.toThrow()
     expect((await deliver(cloudEventText('next'))).status).toBe(200)
     expect(events).toHaveLength(2)
     expect(listener.status()).toMatchObject({ running: 0, waiting: 0 })

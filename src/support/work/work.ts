@@ -18,8 +18,12 @@ export function createTurns() {
     signal?.addEventListener('abort', giveUp, { once: true })
     last = last.then(async () => {
       signal?.removeEventListener('abort', giveUp)
-      if (signal?.aborted) giveUp()
-      else await work().then(resolve, reject)
+      try {
+        signal?.throwIfAborted()
+        resolve(await work())
+      } catch (error) {
+        reject(error)
+      }
     })
     return promise
   }

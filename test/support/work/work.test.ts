@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { minLeftMs, retryPause } from '../../../src/support/work/work.ts'
+import { createTurns, minLeftMs, retryPause } from '../../../src/support/work/work.ts'
 
 const pace = { baseMs: 100, maxMs: 1_000, maxAskedMs: 5_000 }
 
@@ -43,4 +43,29 @@ it('never pauses less than is asked for, nor beyond the deadline', () => {
       },
     ),
   )
+})
+
+it('does the next work in turn where work before it throws instead of returning a promise', async () => {
+  const inTurn = createTurns()
+  await expect(inTurn(() => expect.fail('no promise'))).rejects.toThrow('no promise')
+  expect(await inTurn(async () => 'next')).toBe('next')
+})
+
+it('leaves out work whose signal aborts before its turn, at once, and does what comes behind', async () => {
+  const inTurn = createTurns()
+  const first = Promise.withResolvers<string>()
+  const signals = [new AbortController(), new AbortController()]
+  const done: string[] = []
+  const running = inTurn(() => first.promise, signals[0]?.signal)
+  const left = inTurn(async () => void done.push('left out'), signals[1]?.signal)
+  const behind = inTurn(async () => void done.push('behind'))
+  // The first work begins before the signals abort.
+  await new Promise((turn) => setImmediate(turn))
+  for (const controller of signals) controller.abort(new Error('enough'))
+  await expect(left).rejects.toThrow('enough')
+  expect(done).toEqual([])
+  first.resolve('to its end')
+  expect(await running).toBe('to its end')
+  await behind
+  expect(done).toEqual(['behind'])
 })
