@@ -119,7 +119,8 @@ export class Dispatcher {
       } else if (this.#stopped) {
         open.putBack(index)
         this.#giveUp(open)
-      } else if (this.#isFull) {
+      } else if (this.#isFull || (this.#queue.size > 0 && !this.#isHandingOut)) {
+        // The call that has just ended is for the first one that waits.
         open.putBack(index)
         this.#wait(open)
         return
@@ -173,7 +174,6 @@ export class Dispatcher {
     const hasGivenUp = !isWaiting && open.outcomes.includes('notTried')
     open.putBack(index)
     if (hasGivenUp) this.#giveUp(open)
-    else if (!isWaiting && this.#queue.size > 0) this.#wait(open)
     else if (!isWaiting) this.#proceed(open)
   }
 

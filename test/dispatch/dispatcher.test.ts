@@ -327,17 +327,32 @@ describe('a redelivery', () => {
     expect(handled()).toEqual(['1', '2', '1'])
   })
 
+  it('is acknowledged at the late end of the call that it joined where another was, whoever waits', async () => {
+    const { clock, calls, deliver, room } = openDispatcher({ maxConcurrency: 2 })
+    deliver(['1'])
+    clock.advance(90_000)
+    const joined = deliver(['1'], again)
+    clock.advance(10_000)
+    deliver(['1'], { ...again, gone: true })
+    await calls[1]?.resolve()
+    deliver(['2'])
+    deliver(['3'])
+    room.occupy(64 * 1024 * 1024)
+    await calls[0]?.resolve()
+    expect(joined).toEqual([200])
+  })
+
   it('is handled anew by a free call though there is no room to wait for one', async () => {
     const { clock, calls, deliver, handled, room } = openDispatcher()
     deliver(['1'])
     clock.advance(10_000)
-    const again = deliver(['1'], { redelivered: true })
+    const joined = deliver(['1'], again)
     room.occupy(64 * 1024 * 1024)
     clock.advance(15_000)
     await calls[0]?.resolve()
     expect(handled()).toEqual(['1', '1'])
     await calls[1]?.resolve()
-    expect(again).toEqual([200])
+    expect(joined).toEqual([200])
   })
 
   it('is forgotten once it is answered, however long the handler goes on', async () => {
