@@ -1,22 +1,17 @@
 import { inspect } from 'node:util'
 import { expect, it } from 'vitest'
-import type { RenewableCredential } from '../../src/azure/token-keeper.ts'
 import { resetToDefault } from '../../src/metadata/fields/field.ts'
 import { parseScope } from '../../src/metadata/fields/scope.ts'
 import type { PushMetadata, SubscriptionSettings } from '../../src/metadata/typed/metadata.ts'
 import { connectArm } from '../../src/provision/arm.ts'
 import type { FailedAttempt, ProvisionTask } from '../../src/provision/attempts.ts'
-import { failureContext } from '../../src/provision/failure-context.ts'
-import { wantedWebHook } from '../../src/provision/needs-webhook.ts'
 import { upsertSubscriptions } from '../../src/provision/upsert.ts'
 import { seededRandom } from '../faults/seeded-random.ts'
 import { refusal } from '../support/refusal.ts'
-import { startFakeArm } from './fake-arm.ts'
 import { inputMetadata, marked } from './input.ts'
+import { aToken, oneToken, openTarget, type TargetOptions } from './open-target.ts'
 import { type Answer, type Asked, type Json, type Properties, startScripted } from './scripted-arm.ts'
 
-const aToken = () => ({ token: 'token-marked', expiresOnTimestamp: Date.now() + 3_600_000 })
-const oneToken: RenewableCredential = { getToken: async () => aToken(), renew: () => false }
 const handshakeFailed = (answer: string) => ({
   status: 'Failed',
   error: {
@@ -28,64 +23,14 @@ const handshakeFailed = (answer: string) => ({
   },
 })
 
-/** A clock that a pause moves forward at once. `setForward` sets the time of day alone. */
-function virtualTime() {
-  let time = 1_000_000
-  let ahead = 0
-  const waits: number[] = []
-  return {
-    waits,
-    now: () => time + ahead,
-    elapsed: () => time,
-    setForward: (ms: number) => {
-      ahead += ms
-    },
-    setTimer(ms: number, callback: () => void) {
-      waits.push(ms)
-      time += ms
-      const timer = setImmediate(callback)
-      return () => clearImmediate(timer)
-    },
-  }
-}
-
 type Changes = Partial<ProvisionTask> & { readonly input?: PushMetadata }
 
-async function start(
-  options: Changes & {
-    once?: (asked: Asked) => Answer | undefined
-    hide?: (properties: Properties) => Json
-    requestTimeoutMs?: number
-    credential?: RenewableCredential
-  } = {},
-) {
-  const { once, hide, requestTimeoutMs, credential = oneToken, ...changes } = options
-  const arm = await startFakeArm({ ...(once && { once }), ...(hide && { hide }) })
-  const time = virtualTime()
-  const log: string[] = []
-  const note = (level: string) => (message: string, fields?: object) => {
-    log.push(`${level} ${message} ${JSON.stringify(fields)}`)
-  }
-  const logger = { debug: note('debug'), info: note('info'), warn: note('warn'), error: note('error') }
-  const failed: FailedAttempt[] = []
+async function start(options: Changes & TargetOptions = {}) {
+  const { once, hide, requestTimeoutMs, credential, ...changes } = options
+  const { arm, time, log, failed, targetOf, taskOf } = await openTarget({ once, hide, requestTimeoutMs, credential })
   const upsert = (over: Changes = {}) => {
     const { input = inputMetadata(), ...how } = { ...changes, ...over }
-    const { environment, subscriptionId } = input
-    const endpoints = { resourceManager: arm.url, ca: arm.ca }
-    const connected = connectArm({
-      ...{ environment, subscriptionId, credential, endpoints, clock: time },
-      ...(requestTimeoutMs && { requestTimeoutMs }),
-    })
-    const wanted = [wantedWebHook(input)]
-    const context = () => failureContext(input, arm.url)
-    return upsertSubscriptions(
-      { arm: connected, input, wanted, context, receivesWithoutRights: false },
-      {
-        ...{ signal: new AbortController().signal, logger, patience: 'timeout', clock: time, random: () => 0.5 },
-        onAttempt: (each) => failed.push(each),
-        ...how,
-      },
-    )
+    return upsertSubscriptions(targetOf(input), taskOf(how))
   }
   return { arm, time, log, failed, upsert }
 }
@@ -530,6 +475,34 @@ it.each([
   },
 )
 
+it.each([
+  { what: 'until it ends', state: 'Updating', reads: 6, ends: 'patched' },
+  { what: 'no longer than the time of the attempt', state: 'Creating', reads: 1e9, ends: undefined },
+])("reads somebody's change again, at growing pauses, $what", async ({ state, reads, ends }) => {
+  let left = Number.POSITIVE_INFINITY
+  const { arm, upsert, time } = await start({
+    once({ method, path }) {
+      if (method !== 'GET' || !path.endsWith('/events1') || --left > 0 || !arm.state.properties) return undefined
+      arm.state.properties.provisioningState = 'Succeeded'
+      return undefined
+    },
+  })
+  await upsert()
+  if (arm.state.properties) arm.state.properties.provisioningState = state
+  left = reads
+  time.waits.length = 0
+  const asked = arm.asked.length
+  const { settings } = withSettings({ labels: ['a'] }).input
+  const changed = upsert({ input: inputMetadata({ settings, subscriptionTimeoutMs: 10_000 }) })
+  if (ends !== undefined) expect(await changed).toMatchObject({ action: ends })
+  else expect(await refusal(changed)).toMatchObject({ code: 'TIMEOUT', message: expect.stringContaining(state) })
+  // Half of the pause is by chance.
+  expect(time.waits.slice(0, 5)).toEqual([375, 500, 750, 1_250, 1_250])
+  const methods = arm.asked.slice(asked).map(({ method }) => method)
+  expect(methods.slice(0, 5)).toEqual(['GET', 'GET', 'GET', 'GET', 'GET'])
+  expect(methods.filter((method) => method === 'PATCH')).toHaveLength(ends === undefined ? 0 : 1)
+})
+
 it('does not fight with somebody who writes something else: two writes, then a warning', async () => {
   const { arm, upsert, log } = await start({
     once(asked) {
@@ -538,9 +511,10 @@ it('does not fight with somebody who writes something else: two writes, then a w
     },
     ...withSettings({ labels: ['ours'] }),
   })
-  await upsert()
+  const warning = expect.stringContaining('somebody else writes it too: other labels')
+  expect(await upsert()).toEqual({ action: 'created', wroteAt: expect.any(Number), warnings: [warning] })
   expect(arm.writes()).toHaveLength(2)
-  expect(log.some((line) => line.startsWith('warn') && line.includes('labels'))).toBe(true)
+  expect(log.filter((line) => line.startsWith('warn') && line.includes('labels'))).toHaveLength(1)
 })
 
 it('does not take a contest for a success that sends the deliveries elsewhere', async () => {
