@@ -50,8 +50,6 @@ export async function createFormerDeliveries(options: FormerDeliveriesOptions) {
 
   /** Those whose event subscription a delivery names. */
   function namedBy(headers: IncomingHttpHeaders): typeof all {
-    // Most processes have none.
-    if (all.length === 0) return all
     const name = soleValue(headers['aeg-subscription-name'])?.toLowerCase()
     return all.filter((former) => former.name === name && isAccepted(former))
   }
@@ -92,6 +90,8 @@ export async function createFormerDeliveries(options: FormerDeliveriesOptions) {
     areNamedBy: (headers: IncomingHttpHeaders): boolean => namedBy(headers).some(({ name }) => name !== presentName),
     /** The check of the present credential, and after it of the former ones. */
     withPresent(check: CheckCredential): CheckCredential {
+      // In most processes nothing was replaced.
+      if (all.length === 0) return check
       return (headers) => {
         const formers = namedBy(headers)
         return formers.length === 0 ? check(headers) : judge(check, headers, formers)
