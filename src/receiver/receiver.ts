@@ -213,10 +213,12 @@ export class Receiver {
     if (events.length > 0) this.#maxEvents = decideMaxEvents(events.map(({ bytes }) => bytes.length))
     // Each event is a delivery of its own, because each is settled by itself. Its asynchronous context is its own, too: this receive may
     // have begun in that of a handler.
-    for (const event of events) {
-      const delivery = outsideOfCaller(() => new AsyncResource('EventGridDelivery'))
-      delivery.runInAsyncScope(() => this.#dispatcher.dispatch(this.#held.hold(event, receivedAt)))
-    }
+    outsideOfCaller(() => {
+      for (const event of events) {
+        const delivery = new AsyncResource('EventGridDelivery')
+        delivery.runInAsyncScope(() => this.#dispatcher.dispatch(this.#held.hold(event, receivedAt)))
+      }
+    })
     this.#pump()
   }
 
