@@ -194,8 +194,8 @@ export function sendAnswer(reply: FastifyReply, { status, headers, body }: Answe
 }
 
 /**
- * Sends an answer past the host's hooks: the error of a hook may have a status, 400 for instance, that would end the event. Never throws: it
- * may run in a timer, where an error would end the process.
+ * Sends an answer past the host's hooks: the error of a hook may have a status, 400 for instance, that would end the event. Never throws,
+ * because it may run in a timer, where an error would end the process.
  */
 export function sendPastHooks(reply: FastifyReply, { status, headers, body }: Answer): void {
   reply.hijack()

@@ -1,24 +1,12 @@
 import { expect, it } from 'vitest'
 import { upsertSubscriptions } from '../../src/provision/upsert.ts'
 import { refusal } from '../support/refusal.ts'
+import { handshakeFailed, refused } from './fake-arm.ts'
 import { inputMetadata } from './input.ts'
 import { openTarget } from './open-target.ts'
 import type { Answer, Asked } from './scripted-arm.ts'
 
-const refused = (status: number, code: string, headers?: Record<string, string>): Answer => ({
-  status,
-  body: { error: { code, message: 'no' } },
-  ...(headers && { headers }),
-})
 const busy = refused(409, 'Conflict')
-const failedHandshake = {
-  status: 'Failed',
-  error: {
-    code: 'Url validation',
-    message: 'Webhook validation handshake failed. Http OPTIONS request failed with response code NotFound. For more',
-  },
-}
-
 /** Answers the requests of a method as told, one after the other, the last answer again and again. */
 const each = (method: string, ...answers: (Answer | undefined)[]) => {
   let count = 0
@@ -42,7 +30,7 @@ it.each<{ what: string; patience: 'timeout' | 'forever'; answers: (Answer | unde
   {
     what: 'as Resource Manager asks, and the usual pause on top',
     patience: 'forever',
-    answers: [refused(429, 'TooManyRequests', { 'retry-after': '7' }), undefined],
+    answers: [{ ...refused(429, 'TooManyRequests'), headers: { 'retry-after': '7' } }, undefined],
     pauses: [7_500],
   },
   {
@@ -83,7 +71,7 @@ it.each([
       return 'cut'
     },
   })
-  arm.operations.push(failedHandshake, ...Array.from({ length: 50 }, () => ({ status: 'InProgress' })))
+  arm.operations.push(handshakeFailed('NotFound'), ...Array.from({ length: 50 }, () => ({ status: 'InProgress' })))
   const upsert = upsertSubscriptions(targetOf(inputMetadata({ subscriptionTimeoutMs: 20_000 })), taskOf())
   const { code, message, details } = await refusal(upsert)
   expect({ code, details }).toMatchObject({ code: 'HANDSHAKE_FAILED', details: { attempts: failed.length } })

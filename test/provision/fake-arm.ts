@@ -115,3 +115,21 @@ export async function startFakeArm(
   const writes = () => server.asked.filter(({ method }) => method === 'PUT' || method === 'PATCH')
   return { ...server, state, operations, write, writes }
 }
+
+/** A refusal as Resource Manager words it. */
+export const refused = (status: number, code: string, message = 'no', details: Json = []) => ({
+  status,
+  body: { error: { code, message, details } },
+})
+
+/** How an operation ends whose handshake the endpoint has answered so. */
+export const handshakeFailed = (answer: string) => ({
+  status: 'Failed',
+  error: {
+    code: 'Url validation',
+    message:
+      'Webhook validation handshake failed for https://app.example.com/api/events. Http OPTIONS ' +
+      `request failed with response code ${answer}. For troublehooting, visit ` +
+      'https://aka.ms/esvalidationcloudevent. Activity id:x, timestamp: y (UTC).',
+  },
+})

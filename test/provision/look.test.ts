@@ -4,19 +4,19 @@ import type { ProvisionTask, SubscriptionLook } from '../../src/provision/attemp
 import { checkSubscriptions, inspectSubscriptions, planSubscriptions } from '../../src/provision/look.ts'
 import { upsertSubscriptions } from '../../src/provision/upsert.ts'
 import { refusal } from '../support/refusal.ts'
+import { refused } from './fake-arm.ts'
 import { inputMetadata, marked } from './input.ts'
 import { openTarget } from './open-target.ts'
 import { type Asked, type Properties, record } from './scripted-arm.ts'
 
 const labelled = inputMetadata({ settings: { eventDeliverySchema: 'CloudEventSchemaV1_0', labels: ['ours'] } })
 const isHidden = ({ method }: Asked) => method === 'POST'
-const forbidden = { status: 403, body: { error: { code: 'AuthorizationFailed', message: 'no' } } }
 
 /** An event subscription as the metadata ask, changed by somebody, and read by metadata that may differ. */
 async function standing(change: (properties: Properties) => void, { mayReadHidden = true } = {}) {
   let isReady = false
   const { arm, time, log, failed, targetOf, taskOf } = await openTarget({
-    once: (asked) => (isReady && !mayReadHidden && isHidden(asked) ? forbidden : undefined),
+    once: (asked) => (isReady && !mayReadHidden && isHidden(asked) ? refused(403, 'AuthorizationFailed') : undefined),
   })
   await upsertSubscriptions(targetOf(inputMetadata()), taskOf())
   isReady = true

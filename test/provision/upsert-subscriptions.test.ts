@@ -8,20 +8,10 @@ import type { FailedAttempt, ProvisionTask } from '../../src/provision/attempts.
 import { upsertSubscriptions } from '../../src/provision/upsert.ts'
 import { seededRandom } from '../faults/seeded-random.ts'
 import { refusal } from '../support/refusal.ts'
+import { handshakeFailed, refused } from './fake-arm.ts'
 import { inputMetadata, marked } from './input.ts'
 import { aToken, oneToken, openTarget, type TargetOptions } from './open-target.ts'
 import { type Answer, type Asked, type Json, type Properties, startScripted } from './scripted-arm.ts'
-
-const handshakeFailed = (answer: string) => ({
-  status: 'Failed',
-  error: {
-    code: 'Url validation',
-    message:
-      'Webhook validation handshake failed for https://app.example.com/api/events. Http OPTIONS ' +
-      `request failed with response code ${answer}. For troublehooting, visit ` +
-      'https://aka.ms/esvalidationcloudevent. Activity id:x, timestamp: y (UTC).',
-  },
-})
 
 type Changes = Partial<ProvisionTask> & { readonly input?: PushMetadata }
 
@@ -35,10 +25,6 @@ async function start(options: Changes & TargetOptions = {}) {
   return { arm, time, log, failed, upsert }
 }
 
-const refused = (status: number, code: string, message = 'no', details: Json = []): Answer => ({
-  status,
-  body: { error: { code, message, details } },
-})
 /** Answers the first requests of a method as told, one after another. */
 const first =
   (method: string, ...answers: Answer[]) =>

@@ -86,7 +86,7 @@ export function readComponentFile(text: string, file: string) {
     mistakes,
     /** Each document of another kind. */
     leftOut,
-    /** The line of a place in this file with a caret under it. A function, as no object of ours may show the text, which may hold secrets. */
+    /** The line of a place in this file with a caret under it. A function: the text may hold secrets, so no object of ours holds it. */
     excerpt: (at: YamlPlace, options: Omit<ExcerptOptions, 'documents'>) =>
       drawExcerpt(text, at, { documents, ...options }),
   }

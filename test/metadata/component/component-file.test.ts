@@ -1,21 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { readComponentFile } from '../../../src/metadata/component/component-file.ts'
-
-const text = `
-apiVersion: dapr.io/v1alpha1
-kind: Component
-metadata: { name: orders }
-spec:
-  type: bindings.azure.eventgrid
-  metadata:
-    - { name: handshakePort, value: 9000 } # MARKED comment
-    - { name: clientSecret, value: "MARKED: a, secret" }
-    - { name: accessKey, value: MARKED, valeu: x }
-    - name: topicEndpoint
-      value: https://orders.example/api/events?code=MARKED
-    - { name: MARKED1, value: other }
-    - { name: scope, secretKeyRef: { name: store, key: scope } }
-`
+import { markedComponent } from './marked-component.ts'
 
 describe('an entry', () => {
   const read = (...entries: readonly string[]) => {
@@ -100,7 +85,7 @@ describe('a file', () => {
     ['auth: { secretStore: "" }', { scopes: [], secretStore: undefined }],
     ['auth: { secretStore: vault }', { scopes: [], secretStore: 'vault' }],
   ])('takes %s', (more, expected) => {
-    const [draft] = readComponentFile(`${text.trim()}\n${more}\n`.replace(/, valeu: x/, ''), 'f.yaml').drafts
+    const [draft] = readComponentFile(`${markedComponent.trim()}\n${more}\n`.replace(/, valeu: x/, ''), 'f.yaml').drafts
     expect(draft).toMatchObject({ ...expected, issues: [] })
   })
 })

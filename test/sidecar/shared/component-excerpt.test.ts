@@ -2,25 +2,11 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { readComponentFile } from '../../../src/metadata/component/component-file.ts'
 import { excerptOf } from '../../../src/sidecar/shared/component-excerpt.ts'
+import { markedComponent } from '../../metadata/component/marked-component.ts'
 import { place } from '../../support/place.ts'
 
-const text = `
-apiVersion: dapr.io/v1alpha1
-kind: Component
-metadata: { name: orders }
-spec:
-  type: bindings.azure.eventgrid
-  metadata:
-    - { name: handshakePort, value: 9000 } # MARKED comment
-    - { name: clientSecret, value: "MARKED: a, secret" }
-    - { name: accessKey, value: MARKED, valeu: x }
-    - name: topicEndpoint
-      value: https://orders.example/api/events?code=MARKED
-    - { name: MARKED1, value: other }
-    - { name: scope, secretKeyRef: { name: store, key: scope } }
-`
-
-const draw = (at: string, width = 100, yaml = text) => excerptOf(readComponentFile(yaml, 'f.yaml'), place(at), width)
+const draw = (at: string, width = 100, yaml = markedComponent) =>
+  excerptOf(readComponentFile(yaml, 'f.yaml'), place(at), width)
 
 describe('the line of a fault', () => {
   it.each([
@@ -62,12 +48,12 @@ describe('the line of a fault', () => {
   it('never shows a secret, wherever the place and however the file is cut off', () => {
     fc.assert(
       fc.property(
-        fc.nat(text.length),
+        fc.nat(markedComponent.length),
         fc.nat(16),
         fc.nat(80),
         fc.integer({ min: 0, max: 120 }),
         (cut, line, column, width) => {
-          const shown = draw(`f.yaml:${line}:${column}`, width, text.slice(0, cut)) ?? ''
+          const shown = draw(`f.yaml:${line}:${column}`, width, markedComponent.slice(0, cut)) ?? ''
           expect(shown).not.toMatch(/MARKED(?![1…])/)
         },
       ),
