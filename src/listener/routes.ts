@@ -140,6 +140,8 @@ export function createRoutes(options: RoutesOptions): FastifyPluginAsync {
       const admission = admissionOf(request)
       const isDelivery = admission.kind === 'delivery'
       const limit = isDelivery ? gate.maxRequestBytes : maxValidationBytes
+      // What is left of it would be answered 400, which ends the event.
+      if (payload.readableDidRead) return parsed(new Error('a hook of the host has read the stream of the body'))
       // A stream of a host's hook need not notice that the sender has gone.
       if (payload !== raw) raw.once('error', (error) => payload.destroy(error))
       readBody(payload, limit, (error, body) => {
@@ -201,6 +203,8 @@ export function createUnknownPaths(answers: Answers): FastifyPluginAsync {
       return
     }
     server.addHook('onRequest', answer)
+    // Of hooks of the host. Their errors may have a status that would end the event.
+    server.setErrorHandler((error, _request, reply) => answers.fail(reply, error, false))
   }
 }
 

@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers'
 import cors from '@fastify/cors'
 import helmet from '@fastify/helmet'
 import rateLimit from '@fastify/rate-limit'
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { deliveryTokenHeader } from '../../src/core/delivery-credential.ts'
 import { RejectEvent } from '../../src/core/event.ts'
@@ -394,6 +394,25 @@ describe('the server of a host', () => {
       expect(answer.status).toBe(404)
     }
     expect(events).toHaveLength(0)
+  })
+
+  it.each(['onRequest', 'onSend'] as const)('ends no event at such a path where its hook %s fails', async (name) => {
+    const { deliver } = await openListener({
+      fastify: (server) =>
+        void server.addHook(name, async () => {
+          throw Object.assign(new Error('no'), { statusCode: 400 })
+        }),
+    })
+    expect((await deliver(cloudEventText('1'), {}, '/rewritten')).status).toBe(500)
+  })
+
+  it.each<[how: string, hook: (request: FastifyRequest) => Promise<unknown>]>([
+    ['takes a piece of', ({ raw }) => once(raw, 'data')],
+    ['reads all of', ({ raw }) => buffer(raw)],
+  ])('ends no event where its hook %s the stream of the body', async (_how, hook) => {
+    const { deliver, log } = await openListener({ fastify: (server) => void server.addHook('onRequest', hook) })
+    expect((await deliver(cloudEventText('1'))).status).toBe(500)
+    expect(log.text()).toContain('a hook of the host has read the stream of the body')
   })
 })
 

@@ -55,8 +55,9 @@ export function createSubscriptionKeeper(options: SubscriptionKeeperOptions) {
       await pause(clock, minPollMs * (1 + random()), AbortSignal.any([signal, waking.signal]))
       wake = undefined
       if (signal.aborted) return
+      const isNeeded = waking.signal.aborted ? !(await isMoved()) : await needsProvision()
       // Each failed attempt is logged. Only the end of the upkeep makes this reject.
-      if (waking.signal.aborted || (await needsProvision())) await provision('forever', signal).catch(() => {})
+      if (isNeeded) await provision('forever', signal).catch(() => {})
     }
   }
 
@@ -128,6 +129,19 @@ export function createSubscriptionKeeper(options: SubscriptionKeeperOptions) {
       else logger.debug('the event subscription could not be read', { reason: failure.code ?? failure.kind })
     }
     return false
+  }
+
+  /** Did somebody move it, perhaps on purpose? Anybody can send a delivery without a credential, which must not take it back. */
+  async function isMoved(): Promise<boolean> {
+    try {
+      const finding = await (await connect()).inspect(closing.signal, 'plain')
+      if (finding.kind === 'missing' || !finding.differences?.isAway) return false
+      record.found(finding.differences)
+      return true
+    } catch {
+      // The attempts that follow tell why it cannot be read.
+      return false
+    }
   }
 
   /** Deleting a resource deletes its event subscriptions. None can be created before the resource exists again. */

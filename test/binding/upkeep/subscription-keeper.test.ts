@@ -374,9 +374,10 @@ describe('the watch', () => {
       found.next = differing('it differs', { isDown, isAway })
       await look()
       time.advance(60_000)
+      const error = new BindingError('TIMEOUT', { what: 'no answer from ARM' })
+      found.next = error
       keeper.repair()
       await settle()
-      const error = new BindingError('TIMEOUT', { what: 'no answer from ARM' })
       asked[1]?.how.onAttempt?.({ attempt: 1, error, retryInMs: 1, isMissing: false })
       const state = { state: 'failed', why: error.message }
       expect(keeper.state()).toEqual(delivers === undefined ? state : { ...state, delivers })

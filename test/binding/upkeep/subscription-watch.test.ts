@@ -99,6 +99,18 @@ it('is unhealthy with the reason where somebody moved it, and writes nothing at 
   expect(writes()).toBe(before)
 })
 
+it('leaves one that somebody moved where it is, though a stranger sends a delivery in its name', async () => {
+  const { emulator, side, move, standing } = await openSide()
+  const other = await openWebhook(emulator)
+  await move(`${other.url}?code=marked-elsewhere`)
+  const headers = { 'aeg-subscription-name': 'ORDERS', 'content-type': 'application/json' }
+  const url = `http://127.0.0.1:${side.address()?.port}/api/events`
+  expect((await fetch(url, { method: 'POST', headers, body: '{}' })).status).toBe(503)
+  const away = { status: 'unhealthy', cause: 'subscription', eventSubscription: { state: 'provisioned' } }
+  await expect.poll(() => side.health(), { timeout: 30_000 }).toMatchObject(away)
+  expect(standing()).toContain(other.url)
+})
+
 it('is unhealthy where an event subscription that is only checked delivers to another endpoint', async () => {
   const { side: maker, emulator } = await openSide()
   await maker.close()
