@@ -42,9 +42,9 @@ export interface Gate extends OptionsContext {
   /** Does a delivery name a former event subscription whose deliveries are taken as well? */
   readonly namesFormer: (headers: IncomingHttpHeaders) => boolean
   readonly handler: CurrentHandler
-  /** When our own write of the event subscription succeeded (epoch milliseconds). Undefined: no write has succeeded yet. */
+  /** When our own write of the event subscription succeeded, by `elapsed` of the clock. Undefined: no write has succeeded yet. */
   readonly subscriptionWrittenAt: () => number | undefined
-  readonly clock: Pick<SteadyClock, 'now'>
+  readonly clock: Pick<SteadyClock, 'elapsed'>
 }
 
 /** Returns a promise only for an Entra token that was not seen before. */
@@ -115,7 +115,7 @@ function refuseUnproven(
       return refused('A credential is required.')
     case 'failing': {
       const writtenAt = gate.subscriptionWrittenAt()
-      const isSettling = writtenAt === undefined || gate.clock.now() - writtenAt < settlingMs
+      const isSettling = writtenAt === undefined || gate.clock.elapsed() - writtenAt < settlingMs
       return isSettling ? putOff(mayBeChanging, 'unaccepted') : refused('The token is not accepted.')
     }
     case 'unavailable':

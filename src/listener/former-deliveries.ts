@@ -9,7 +9,7 @@ import { soleValue } from './request.ts'
 export interface FormerDeliveriesOptions extends CheckCredentialOptions {
   /** The metadata of the input sides that updates have replaced. */
   readonly formers: readonly PushMetadata[]
-  /** Since when the event subscription is known to carry the present credential, in ms since 1970; `undefined` while it is not. */
+  /** Since when the event subscription is known to carry the present credential, by `elapsed` of the clock; `undefined` while it is not. */
   readonly credentialReadAt: () => number | undefined
   readonly logger: Logger
 }
@@ -45,7 +45,7 @@ export async function createFormerDeliveries(options: FormerDeliveriesOptions) {
   function isAccepted({ isOther }: (typeof all)[number]): boolean {
     if (isOther || present.provisioning !== 'manage') return true
     const readAt = credentialReadAt()
-    return readAt === undefined || clock.now() - readAt < settlingMs
+    return readAt === undefined || clock.elapsed() - readAt < settlingMs
   }
 
   /** Those whose event subscription a delivery names. */

@@ -12,7 +12,7 @@ const gate = (changes: Partial<Gate>): Gate => ({
   namesFormer: () => false,
   handler: { current: () => {} },
   subscriptionWrittenAt: () => undefined,
-  clock: { now: () => 0 },
+  clock: { elapsed: () => 0 },
   allowedOrigin: 'eventgrid.azure.net',
   isDraining: false,
   isReady: () => true,
@@ -30,7 +30,7 @@ const ourName = { ...json, 'aeg-subscription-name': 'ORDERS' }
 const otherName = { ...json, 'aeg-subscription-name': 'invoices' }
 const long = (bytes: number) => ({ 'content-length': String(bytes) })
 const fault = { reason: 'its audience' }
-const at = (minutes: number) => ({ subscriptionWrittenAt: () => 60_000, clock: { now: () => minutes * 60_000 } })
+const at = (minutes: number) => ({ subscriptionWrittenAt: () => 60_000, clock: { elapsed: () => minutes * 60_000 } })
 const unauthorized = { status: 401, challenge: 'Bearer', logEvent: 'unauthorized' }
 const validatesHere = { ...validates, 'aeg-subscription-name': 'ORDERS' }
 

@@ -322,7 +322,7 @@ describe('createEntraCheck', () => {
 describe('a delivery under entra', () => {
   const deliveryAuthentication = { kind: 'entra', tenantId, clientId, eventGridClientId } as const
 
-  async function open(writtenAt: number | undefined = nowMs, keySetTimeoutMs = 5_000) {
+  async function open(writtenAt: number | undefined = 0, keySetTimeoutMs = 5_000) {
     const signer = await createSigner('one')
     const server = await openKeySetServer([signer.jwk])
     const clock = createManualClock(nowMs)
@@ -358,6 +358,15 @@ describe('a delivery under entra', () => {
     expect(reported()).toBe(1)
   })
 
+  it('that is not accepted is put off for ten minutes after a write, though somebody sets the clock forward', async () => {
+    const { deliver, clock, signer } = await open()
+    const wrong = `Bearer ${await signer.sign({ ...claimsV1, aud: 'api://other' })}`
+    clock.setForward(600_000)
+    expect((await deliver(wrong)).status).toBe(503)
+    clock.advance(600_000)
+    expect((await deliver(wrong)).status).toBe(401)
+  })
+
   it('that is not accepted is told in the log by its reason', async () => {
     const { deliver, clock, signer, log } = await open()
     const wrong = `Bearer ${await signer.sign({ ...claimsV1, aud: 'api://other' })}`
@@ -378,7 +387,7 @@ describe('a delivery under entra', () => {
 
   it('leaves no fetch of keys behind when the listener closes', async () => {
     quickenTime()
-    const { deliver, signer, server, listener } = await open(0, 600_000)
+    const { deliver, signer, server, listener } = await open(-600_000, 600_000)
     server.state.status = 0
     const answer = deliver(`Bearer ${await signer.sign(claimsV1)}`).catch((error: unknown) => error)
     await eventually(() => expect(server.state.requests).toHaveLength(1))
@@ -388,7 +397,7 @@ describe('a delivery under entra', () => {
   })
 
   it('is 503 while keys cannot be fetched, and taken once they can', async () => {
-    const { deliver, signer, server, clock, log } = await open(0)
+    const { deliver, signer, server, clock, log } = await open(-600_000)
     server.state.status = 500
     const authorization = `Bearer ${await signer.sign(claimsV1)}`
     const answer = await deliver(authorization)

@@ -68,16 +68,11 @@ export async function createPushSide(input: PushMetadata, options: PushOptions):
     mayBeRouted,
     onForeignDelivery: () => keeper?.repair(),
     onSubscriptionDeleted: () => keeper?.deleted(),
-    subscriptionWrittenAt() {
-      // What somebody else writes may change at any time: a token that fails then must not cost an event.
-      const state = stateNow()
-      return provisioning === 'manage' && state.state === 'provisioned' ? state.since : undefined
-    },
+    // What somebody else writes may change at any time: a token that fails then must not cost an event.
+    subscriptionWrittenAt: () => (provisioning === 'manage' ? keeper?.standsSince() : undefined),
     credentialReadAt() {
-      const [state, carriesSince] = [stateNow(), keeper?.carriesOursSince()]
-      return state.state === 'provisioned' && carriesSince !== undefined
-        ? Math.max(state.since, carriesSince)
-        : undefined
+      const [standsSince, carriesSince] = [keeper?.standsSince(), keeper?.carriesOursSince()]
+      return standsSince === undefined || carriesSince === undefined ? undefined : Math.max(standsSince, carriesSince)
     },
   })
 

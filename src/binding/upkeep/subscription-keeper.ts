@@ -156,6 +156,7 @@ export function createSubscriptionKeeper(options: SubscriptionKeeperOptions) {
     timesDeleted: record.timesDeleted,
     isReady: record.isReady,
     carriesOursSince: record.carriesOursSince,
+    standsSince: record.standsSince,
     /**
      * To be called once. The event subscription is watched afterwards; with the patience `timeout` not where this rejects.
      *

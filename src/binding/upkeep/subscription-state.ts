@@ -74,6 +74,8 @@ export function createStateRecord({ logger, clock, addsCredential, manages }: St
   let wasGone = true
   let timesDeleted = 0
   let carriesOursSince: number | undefined
+  /** Since when it is known to stand, in ms by `elapsed`: setting the machine's time must not shorten what counts from it. */
+  let standsSince = 0
 
   /** A read found it missing. */
   function foundMissing(): void {
@@ -87,10 +89,12 @@ export function createStateRecord({ logger, clock, addsCredential, manages }: St
     /** How often it was found missing after it had been there. */
     timesDeleted: () => timesDeleted,
     /**
-     * Since when it is known to deliver with our credential, in ms since 1970; `undefined` while it is not. Ten minutes later no delivery
+     * Since when it is known to deliver with our credential, in ms by `elapsed`; `undefined` while it is not. Ten minutes later no delivery
      * comes by its settings from before.
      */
     carriesOursSince: () => carriesOursSince,
+    /** Since when it is known to be provisioned, in ms by `elapsed`; `undefined` while it is not. */
+    standsSince: () => (state.state === 'provisioned' ? standsSince : undefined),
     /**
      * Whether deliveries may be routed to this replica. False after a read has shown that the event subscription delivers without our
      * credential, as at the start of a rotation, and while another replica answers for the endpoint: this replica would answer 503. It is
@@ -104,7 +108,7 @@ export function createStateRecord({ logger, clock, addsCredential, manages }: St
       delivers = look.delivers
       if (!look.exists) foundMissing()
       if (!look.delivers || look.lacksCredential) carriesOursSince = undefined
-      else carriesOursSince ??= clock.now()
+      else carriesOursSince ??= clock.elapsed()
     },
     /** The endpoint was asked: another replica answers for it, or nobody does. */
     answered(isServed: boolean): void {
@@ -115,6 +119,7 @@ export function createStateRecord({ logger, clock, addsCredential, manages }: St
       staysReady = true
       delivers = true
       wasGone = false
+      standsSince = clock.elapsed()
       state = { state: 'provisioned', since: wroteAt ?? clock.now() }
     },
     failed(why: string, { isMissing = false, isGone = isMissing, passes = true }: FailureKind = {}): void {
@@ -145,6 +150,7 @@ export function createStateRecord({ logger, clock, addsCredential, manages }: St
       delivers = !isDown && !isAway
       wasGone = false
       const before = state.state === 'provisioned' ? state : undefined
+      if (!before) standsSince = clock.elapsed()
       const [subject, then] = manages
         ? [
             'somebody changed the event subscription',

@@ -127,6 +127,19 @@ it('asks nothing before the upkeep of the former side has ended', async () => {
   expect(asked).toHaveLength(1)
 })
 
+it('knows since when the event subscription stands, whatever the time of day', async () => {
+  const { time, found, keeper, bringUp, look } = open()
+  time.advance(10)
+  expect(keeper.standsSince()).toBeUndefined()
+  await bringUp()
+  time.setForward(3_600_000)
+  await look()
+  expect(keeper.standsSince()).toBe(10)
+  found.next = differing('it is Failed', { isDown: true })
+  await look()
+  expect(keeper.standsSince()).toBeUndefined()
+})
+
 it('knows since when the event subscription delivers with our credential', async () => {
   const { time, asked, keeper, settle } = open({ addsCredential: true })
   keeper.bringUp('forever').catch(() => {})
@@ -139,10 +152,10 @@ it('knows since when the event subscription delivers with our credential', async
   expect(keeper.carriesOursSince()).toBeUndefined()
   expect(look(true, true)).toBeUndefined()
   const since = look(true, false)
-  expect(since).toBe(time.now())
+  expect(since).toBe(time.clock.elapsed())
   expect(look(true, false)).toBe(since)
   expect(look(true, true)).toBeUndefined()
-  expect(look(true, false)).toBe(time.now())
+  expect(look(true, false)).toBe(time.clock.elapsed())
   expect(look(false, false)).toBeUndefined()
 })
 
