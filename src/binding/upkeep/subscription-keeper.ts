@@ -41,6 +41,8 @@ export function createSubscriptionKeeper(options: SubscriptionKeeperOptions) {
   const closing = new AbortController()
   /** Ends the pause before the next poll; `undefined` while the event subscription is read or written. */
   let wake: (() => void) | undefined
+  /** A notice came meanwhile: what was read may be older. */
+  let isNoticed = false
   let ended: Promise<void> | undefined
   const repairs = { lastAt: Number.NEGATIVE_INFINITY }
   const notices = { lastAt: Number.NEGATIVE_INFINITY }
@@ -52,6 +54,8 @@ export function createSubscriptionKeeper(options: SubscriptionKeeperOptions) {
     while (!signal.aborted) {
       const waking = new AbortController()
       wake = () => waking.abort()
+      if (isNoticed) wake()
+      isNoticed = false
       await pause(clock, minPollMs * (1 + random()), AbortSignal.any([signal, waking.signal]))
       wake = undefined
       if (signal.aborted) return
@@ -179,10 +183,15 @@ export function createSubscriptionKeeper(options: SubscriptionKeeperOptions) {
       const why = 'a delivery has no credential that is known here; reading the event subscription again'
       if (manages && wake && mayRepair(why)) wake()
     },
-    /** The same after a notice of Event Grid that the event subscription was deleted. With `check` it is read again, too. */
+    /**
+     * The same after a notice of Event Grid that the event subscription was deleted: while it is read or written, afterwards. With `check`
+     * it is read again, too.
+     */
     deleted(): void {
       const why = 'Event Grid says that the event subscription was deleted; reading it again'
-      if (wake && mayRepair(why, notices)) wake()
+      if (closing.signal.aborted || !mayRepair(why, notices)) return
+      isNoticed = wake === undefined
+      wake?.()
     },
     /** Ends the loop. Resolves when the last call to Azure has ended: a write that was sent is awaited, ten seconds at most. */
     async close(): Promise<void> {

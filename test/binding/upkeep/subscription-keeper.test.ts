@@ -285,6 +285,20 @@ it('reads at once what Event Grid says to be deleted, also after a repair, and c
   }
 })
 
+it('reads again what Event Grid says to be deleted while it is read, which may have been before', async () => {
+  const { asked, keeper, bringUp, settle, end } = open()
+  await bringUp()
+  keeper.repair()
+  await settle()
+  keeper.deleted()
+  await settle()
+  expect(asked).toHaveLength(2)
+  await end({ action: 'kept' })
+  expect(asked).toHaveLength(3)
+  await end({ action: 'created' })
+  expect(asked).toHaveLength(3)
+})
+
 it('repairs nothing before init has succeeded, which does the same', async () => {
   const { time, asked, keeper, settle } = open()
   keeper.repair()
