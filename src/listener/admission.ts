@@ -73,8 +73,8 @@ function decideDelivery(gate: Gate, headers: IncomingHttpHeaders, evidence: Evid
   // Not an event of the source but a notice about the event subscription: acknowledged, and not handed to the application.
   if (hasValue(headers['aeg-event-type'], 'subscriptiondeletion')) {
     // Former credentials are proven too, and a former event subscription may go.
-    const isFormer = headers['aeg-subscription-name'] !== undefined && !namesOurs(headers, gate.eventSubscriptionName)
-    return answerProven({ status: 200, headers: {} }, isFormer ? undefined : 'subscriptionDeleted')
+    const namesOther = headers['aeg-subscription-name'] !== undefined && !namesOurs(headers, gate.eventSubscriptionName)
+    return answerProven({ status: 200, headers: {} }, namesOther || evidence.isFormer ? undefined : 'subscriptionDeleted')
   }
   const refusal = refuseBody(headers, gate.maxRequestBytes)
   if (refusal) return answerProven(refusal, 'unreadable')

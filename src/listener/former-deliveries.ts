@@ -77,8 +77,9 @@ export async function createFormerDeliveries(options: FormerDeliveriesOptions) {
     for (const former of formers) {
       const proof = await former.check(headers)
       if (proof.kind !== 'proven') continue
-      if (former.isOther) warn(former)
-      return proof
+      if (!former.isOther) return proof
+      warn(former)
+      return { kind: 'proven', isFormer: true }
     }
     return evidence
   }

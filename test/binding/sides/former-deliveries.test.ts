@@ -2,6 +2,7 @@
 import { expect, it, onTestFinished, vi } from 'vitest'
 import type { EventGridEmulator } from '../../../packages/emulator/src/index.ts'
 import { cloudEventText, credentialFrom } from '../../listener/open-listener.ts'
+import { managementOf } from '../../support/azure-clients.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type Fields, openWorld, type World } from '../../support/open-world.ts'
 
@@ -80,6 +81,18 @@ it.each(renamings)(
     expect(warning?.fields).toMatchObject({ eventSubscription: 'orders', scope: emulator.topic('orders').id })
   },
 )
+
+it('does not say that the event subscription was deleted where the former one was, of the same name', async () => {
+  const world = await openWithFailures()
+  const { emulator, binding } = world
+  await world.init()
+  await world.update({ scope: emulator.topic('returns').id })
+  await eventually(() => expect(binding.health().status).toBe('healthy'))
+  const { eventSubscriptions } = managementOf(emulator)
+  await eventSubscriptions.beginDeleteAndWait(emulator.topic('orders').id.slice(1), 'orders')
+  await eventually(() => expect(binding.health().input?.answered).toEqual({ 200: 1 }))
+  expect(warnings(world, 'was deleted')).toEqual([])
+})
 
 it('warns of a former event subscription once a minute, as long as it delivers', async () => {
   const world = await openWithFailures()
