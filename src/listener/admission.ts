@@ -74,7 +74,10 @@ function decideDelivery(gate: Gate, headers: IncomingHttpHeaders, evidence: Evid
   if (hasValue(headers['aeg-event-type'], 'subscriptiondeletion')) {
     // Former credentials are proven too, and a former event subscription may go.
     const namesOther = headers['aeg-subscription-name'] !== undefined && !namesOurs(headers, gate.eventSubscriptionName)
-    return answerProven({ status: 200, headers: {} }, namesOther || evidence.isFormer ? undefined : 'subscriptionDeleted')
+    return answerProven(
+      { status: 200, headers: {} },
+      namesOther || evidence.isFormer ? undefined : 'subscriptionDeleted',
+    )
   }
   const refusal = refuseBody(headers, gate.maxRequestBytes)
   if (refusal) return answerProven(refusal, 'unreadable')
