@@ -1,5 +1,6 @@
 /** Reads an event subscription, whose 404 is believed only where Resource Manager's list agrees, and writes it until it is provisioned. */
 
+import { isDeepStrictEqual } from 'node:util'
 import { LroEngine, type LroResponse } from '@azure/core-lro'
 import type { PipelineResponse } from '@azure/core-rest-pipeline'
 import { readRetryAfter } from '../azure/http.ts'
@@ -125,6 +126,7 @@ async function withHidden(
   arm: Arm,
   place: SubscriptionPlace,
   limits: CallLimits,
+  isAgain = false,
 ): Promise<SubscriptionProperties> {
   const destination = destinationOf(properties)
   const webHook = webHookOf(properties)
@@ -145,6 +147,8 @@ async function withHidden(
   // Both calls are answered later than the first read. Where a change began in between, they tell new settings, which do not deliver yet.
   const later = hidesValue ? propertiesOf(await ask({ path: id })) : properties
   if (isChanging(later)) return later
+  // A change began and ended in between: a write by the first read would take it back. Once, as an answer may differ each time.
+  if (!isAgain && !isDeepStrictEqual(later, properties)) return withHidden(later, arm, place, limits, true)
   // What these calls do not tell would look like a difference, and be written back.
   const url = isRecord(full) && typeof full.endpointUrl === 'string' && full.endpointUrl
   if (webHook && !url) throw unreadable('it is not the URL of an endpoint; a proxy may have answered instead of ARM')

@@ -366,6 +366,24 @@ it("writes an operator's attribute as its own call tells it, where ARM shows not
   })
 })
 
+it.each(['getFullUrl', 'getDeliveryAttributes'])('keeps what an operator adds while %s is asked', async (call) => {
+  const more = { ...theirs, name: 'x-more' }
+  const both = elsewhere({ deliveryAttributeMappings: [theirs, more] })
+  let isAdded = false
+  const { arm, upsert } = await start({
+    once({ path }) {
+      if (path.endsWith(`/${call}`) && !isAdded) arm.write(both)
+      isAdded ||= path.endsWith(`/${call}`)
+      return undefined
+    },
+  })
+  arm.write(elsewhere({ deliveryAttributeMappings: [theirs] }))
+  await upsert()
+  expect(arm.state.properties).toMatchObject({
+    destination: { properties: { deliveryAttributeMappings: expect.arrayContaining([theirs, more]) } },
+  })
+})
+
 it("an operator's settings survive any sequence of answers", async () => {
   const odd: readonly Answer[] = [
     gone,
