@@ -111,7 +111,7 @@ function connect(
   if (metadata.kind !== 'cli' && metadata.kind !== 'managedIdentity') refuseUnusableProxy(authorityHost)
   const common = {
     authorityHost,
-    // Instance discovery asks Microsoft's public cloud whether the authority host is valid. It does not know the hosts of a private cloud.
+    // Instance discovery asks Microsoft's public cloud whether the authority host is valid. The hosts of a private cloud are not known there.
     disableInstanceDiscovery: !Object.values(azureEnvironments).some((known) => known.authorityHost === authorityHost),
     httpClient: observedClient,
   }
@@ -146,7 +146,7 @@ const isTimeLimit = (signal: GetTokenOptions['abortSignal']): boolean =>
 
 interface TokenWait {
   readonly endpoints: Endpoints
-  /** The last of them may still be under way. */
+  /** The requests for a token so far. The last request may still be under way. */
   readonly exchanges: Exchange[]
   /** Aborts when the wait ends, with a token or without. */
   readonly over: AbortController
@@ -219,7 +219,7 @@ async function getInTime(
  * A credential that asks the identity endpoint for each token. ManagedIdentityCredential of @azure/identity has no way past the cache,
  * which MSAL keeps for the whole process.
  *
- * @param clientId that of a user-assigned identity; the machine's own without it
+ * @param clientId of a user-assigned identity. @default the machine's own identity
  */
 export function createManagedIdentity(clientId: string | undefined, httpClient: HttpClient): TokenCredential {
   async function send(method: HttpMethods, url: string, { headers = {}, body }: NetworkRequestOptions = {}) {

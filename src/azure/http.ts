@@ -27,11 +27,11 @@ import type { RenewableCredential } from './token-keeper.ts'
 
 /** The policies of a request: one each for connection, token and bound. */
 export interface RequestOptions {
-  /** How it connects, also through a proxy: `createTrustPolicy`, or the policy of `openConnections`. */
+  /** How requests connect, also through a proxy: `createTrustPolicy`, or the policy of `openConnections`. */
   readonly connect: PipelinePolicy
-  /** Whose token is renewed where it is refused. */
+  /** The keeper of the token, which is renewed where Azure refuses the token. */
   readonly entra?: { readonly credential: RenewableCredential; readonly scope: string } | undefined
-  /** How much of an answer is read; absent where the caller reads it. */
+  /** How much of an answer is read. @default the caller reads the answer */
   readonly answerLimit?: AnswerLimit
 }
 
@@ -181,7 +181,7 @@ export function createTrustPolicy(endpoints: Endpoints): PipelinePolicy {
   }
 }
 
-/** The same by connections of a client's own, which it closes. `isPlain`: by http, which is for this machine only. */
+/** The same by connections of a client's own, which the client closes. `isPlain`: by http, for this machine only. */
 export function openConnections(endpoints: Endpoints, { isPlain = false } = {}) {
   const secureContext = secureContextOf(endpoints)
   const agent = isPlain

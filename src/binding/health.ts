@@ -6,7 +6,7 @@ import { createPullCounts, type PullCounts } from '../receiver/pull-counts.ts'
 import type { SubscriptionState } from './upkeep/subscription-state.ts'
 
 /**
- * `healthy`: everything works. `degraded`: it works in part, or by former settings: an operator should look at it. `unhealthy`: no event
+ * `healthy`: everything works. `degraded`: the side works in part, or by former settings: an operator should look. `unhealthy`: no event
  * comes, or none is handled.
  */
 export type HealthStatus = 'healthy' | 'degraded' | 'unhealthy'
@@ -48,7 +48,7 @@ export interface InputHealth extends SideHealth {
   /** What is known of the event subscription. Absent where pull delivery does not ask Azure Resource Manager. */
   readonly eventSubscription?: {
     readonly state: SubscriptionState['state']
-    /** How often it was found missing after it had been there. */
+    /** How often the event subscription was found missing after it had been there. */
     readonly timesDeleted: number
   }
   /**
@@ -121,7 +121,7 @@ const manyFailures = 10
 /** Fewer deliveries or calls of the last two minutes say nothing: a single event is tried four times in that time. */
 const few = 5
 
-/** Why nobody takes events: who reads it may run the library, `run` or `serve`. */
+/** Why nobody takes events. The reader may run the library, `run` or `serve`. */
 const noHandler =
   'no application takes events: no handler is attached (library), the application is not ready (run), ' +
   'or daprd has not asked for events (serve)'

@@ -1,4 +1,4 @@
-/** The addresses that are asked in place of Azure's, such as those of an emulator. */
+/** The addresses that are asked in place of Azure's, such as the addresses of an emulator. */
 
 /** Addresses of Azure that differ from the cloud's own: the emulator, a private cloud, a proxy. */
 export interface Endpoints {

@@ -11,7 +11,7 @@ import { isRecord, sliceTopLevel, type UnknownRecord } from '../support/text/jso
  */
 export class DeliveryEvent {
   readonly contentType: string
-  /** A view of the body. Never handed out, so nobody changes it. */
+  /** A view of the body. The view is never handed out, so nobody changes the bytes. */
   readonly #bytes: Buffer
   #cloudEvent: CloudEvent | undefined
   #digest: string | undefined

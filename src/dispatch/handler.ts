@@ -97,7 +97,7 @@ async function settle(result: unknown, resolve: () => void, fail: (error: unknow
   resolve()
 }
 
-/** What delivers events, as traces and metrics name it. */
+/** The event subscription and its source, as traces and metrics name them. */
 export interface DeliverySource {
   readonly eventSubscriptionName: string
   /** The topic, or the resource whose events are delivered, where the scope names one. */
@@ -172,7 +172,7 @@ export function countRefused(source: DeliverySource, status: number): void {
 
 type EventParts = Pick<ReceivedEvent, 'cloudEvent' | 'metadata'>
 
-/** The trace context in which an event was made: the event's own, else that of its delivery. */
+/** The trace context in which an event was made: the event's own, else the trace context of its delivery. */
 function creationContext({ cloudEvent, metadata }: EventParts): TraceContext | undefined {
   return readTraceContext(cloudEvent) ?? readTraceContext(metadata)
 }
@@ -218,7 +218,7 @@ function eventAttributes({ cloudEvent: { id, source, type }, metadata }: Receive
 }
 
 export interface Handling {
-  /** Handler calls. Bad ones failed, or did not end in time. */
+  /** Handler calls. A bad call failed, or did not end in time. */
   readonly recent: RecentCounts
   /** Each call that there is room for has run longer than its time limit, and has not ended: no event gets a call. */
   readonly allHang: boolean

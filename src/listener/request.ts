@@ -47,7 +47,7 @@ export function declaredLength(headers: IncomingHttpHeaders): number | undefined
   return headers['transfer-encoding'] === undefined ? 0 : undefined
 }
 
-/** How reading a body ended without its bytes: it is over the limit, or there was no room for it. */
+/** How reading a body ended without its bytes: the body is over the limit, or there was no room for its bytes. */
 export const overLimit = Symbol('body over the limit')
 export const noRoom = Symbol('no room for the body')
 

@@ -34,7 +34,7 @@ export interface ArmRequest {
   readonly method?: HttpMethods
   /** A path that begins with a slash, or a URL of ARM, as in a `nextLink`. Its own `api-version` stays. */
   readonly path: string
-  /** @default that of Event Grid's resources */
+  /** @default the API version of Event Grid's resources */
   readonly apiVersion?: string
   readonly body?: object
 }

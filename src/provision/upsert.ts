@@ -60,7 +60,7 @@ const maxWrites = 2
 
 const written = { create: 'created', patch: 'patched', replace: 'replaced' } as const
 
-/** Makes a function that brings about one event subscription within an attempt. It remembers what it wrote. */
+/** Makes a function that creates or updates one event subscription within an attempt. The function remembers what it wrote. */
 function createUpsert(
   { arm, input, endpoint }: ProvisionTarget,
   wanted: WantedSubscription,
@@ -233,7 +233,7 @@ export async function askBeforeWrite(options: AskBeforeWriteOptions): Promise<st
   return last.kind === 'silence' ? unreachedSentence(last.why, options) : undefined
 }
 
-/** What the endpoint answered, while a write waits. Without a remedy: it may be over in a moment. */
+/** What the endpoint answered, while a write waits. Without a remedy: the next answer may be a consent. */
 function waiting(
   answer: Extract<EndpointAnswer, { kind: 'refusal' | 'silence' }>,
   { endpoint, because }: AskBeforeWriteOptions,

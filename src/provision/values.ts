@@ -93,7 +93,7 @@ function withoutNulls(value: unknown): unknown {
 
 type Destined = Pick<SubscriptionProperties, 'destination' | 'deliveryWithResourceIdentity'>
 
-/** Where it delivers to, with or without a managed identity. */
+/** The destination, with or without a managed identity. */
 export const destinationOf = ({ destination, deliveryWithResourceIdentity: wrapped }: Destined) =>
   wrapped ? wrapped.destination : destination
 
@@ -115,7 +115,7 @@ export function withDestination<Given extends object>(
     : { destination, deliveryWithResourceIdentity: undefined }
 }
 
-/** Where it delivers to, in words. */
+/** The destination in words. */
 export function destinationName(properties: Destined): string {
   const kind = destinationOf(properties)?.endpointType ?? 'another destination'
   return properties.deliveryWithResourceIdentity ? `${kind} by a managed identity` : kind
@@ -158,7 +158,7 @@ export const isProvisioned = ({ provisioningState: state }: SubscriptionProperti
 export const isActive = ({ provisioningState: state }: SubscriptionProperties): boolean =>
   state === undefined || state === 'Succeeded' || state === 'Updating'
 
-/** Does a member of JSON say no more than if it were missing? */
+/** Does a member of JSON mean the same as no member? */
 export function isNothing(value: unknown): boolean {
   if (value === undefined || value === '') return true
   return Array.isArray(value) ? value.length === 0 : isRecord(value) && Object.keys(value).length === 0

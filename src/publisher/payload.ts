@@ -61,7 +61,7 @@ export function invalidPayload(what: string, fix: string, details?: PayloadDetai
   return new BindingError('PAYLOAD_INVALID', { what, fix, details })
 }
 
-/** The object or array that a text holds, if it holds one. A byte order mark is no part of it. */
+/** The object or array that a text holds; `undefined` for another text. A byte order mark is left out. */
 function structured(text: string): Payload | undefined {
   if (!/^\ufeff?[ \t\r\n]*[[{]/.test(text)) return undefined
   try {
@@ -167,10 +167,10 @@ function hiddenContent(value: object): string | undefined {
   return kind === 'Object' ? 'an object without fields that JSON writes' : `an object of the kind ${kind.slice(0, 100)}`
 }
 
-/** It has nothing, and its class has nothing that could tell what is hidden. */
+/** The object has no field, and its class has no member that could tell what is hidden. */
 const isEmpty = (value: object): boolean => Reflect.ownKeys(value).length === 0 && isBare(Object.getPrototypeOf(value))
 
-/** Have a class and those above it no member of their own? The top of the chain is the class of all objects, also in another realm. */
+/** Have a class and its parents no member of their own? The top of the chain is the class of all objects, also in another realm. */
 function isBare(above: unknown): boolean {
   if (typeof above !== 'object' || above === null) return true
   const next: unknown = Object.getPrototypeOf(above)
@@ -285,7 +285,7 @@ export function readAttributes(metadata: Readonly<Record<string, unknown>>): Rea
       throw invalidPayload(`metadata ${name} must be a string, not ${kindOf(value)}`, 'write it as text')
     }
     const before = given.get(name)
-    // A runtime adds a trace beside that of the caller, perhaps in another letter case: the last one counts.
+    // A runtime adds a trace beside the trace of the caller, perhaps in another letter case: the last trace counts.
     if (before !== undefined && before !== value && !ofTrace.has(name)) {
       throw invalidPayload(`metadata ${name} is given twice`, 'give it once; names match without regard to case')
     }

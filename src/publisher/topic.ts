@@ -158,11 +158,11 @@ interface Sending {
   readonly body: string | Buffer
   readonly contentType: string
   outgoing: ClientRequest | undefined
-  /** Nobody waits for it any more: it is not sent. */
+  /** Nobody waits for the request any more: it is not sent. */
   isOver: boolean
 }
 
-/** Each request finds what it sends here: the SDK has no way to hand it on. */
+/** Each request finds its body here: the SDK has no way to hand on a body. */
 const sendings = new AsyncLocalStorage<Sending>()
 
 /** A namespace topic wants its own version of the API, and the key in another header (Event Grid namespaces, data plane). */

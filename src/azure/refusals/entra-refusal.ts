@@ -9,7 +9,7 @@ import { certificateRemedy, silenceRemedy } from './remedies.ts'
 /** Entra, or another source of tokens, was out of reach or failed. The client's credential may be fine. */
 export class NoTokenError extends Error {
   override readonly name = 'NoTokenError'
-  /** What to do about it, where a retry does not help. */
+  /** The remedy, where a retry does not help. */
   readonly fix: string | undefined
   /** The pause that the answer asks for, in ms. */
   readonly retryAfterMs: number | undefined
@@ -23,14 +23,14 @@ export class NoTokenError extends Error {
 
 /** How a request for a token went. */
 export interface Exchange {
-  /** Whom it asked. */
+  /** The host that was asked. */
   readonly host: string
-  /** Absent where it was not answered. */
+  /** Status of the answer. Absent where there was no answer. */
   status?: number
   /** The body of an error. */
   body?: string | undefined
   retryAfterMs?: number | undefined
-  /** Why it was not answered; absent while it is under way. */
+  /** Why there was no answer. Absent while the request is under way. */
   code?: string | undefined
 }
 

@@ -1,4 +1,4 @@
-/** Keeps an event subscription as it should be: brings it about, polls it every 5 to 10 minutes, and corrects or only watches it. */
+/** Keeps an event subscription as it should be: creates or updates it, polls every 5 to 10 minutes, and corrects or only watches. */
 import { readFailure } from '../../azure/read-failure.ts'
 import { codeOfFailure, isLasting, mayPass } from '../../azure/refusals/resource-manager-refusal.ts'
 import { isBindingError, shownMessage } from '../../core/errors.ts'
@@ -164,7 +164,7 @@ export function createSubscriptionKeeper(options: SubscriptionKeeperOptions) {
       const why = 'a delivery has no credential that is known here; reading the event subscription again'
       if (manages && wake && mayRepair(why)) wake()
     },
-    /** The same after a notice of Event Grid that the event subscription was deleted. With `check` it is read again, too. */
+    /** Event Grid has told that the event subscription was deleted: it is read at once, with `check` too. */
     deleted(): void {
       const why = 'Event Grid says that the event subscription was deleted; reading it again'
       if (wake && mayRepair(why, notices)) wake()

@@ -4,10 +4,10 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 
-/** Cancels a timer; has no effect once it has fired. */
+/** Cancels a timer. Does nothing once the timer has fired. */
 export type CancelTimer = () => void
 
-/** Time: the machine's, or that of a test. */
+/** Time: of the machine, or of a test. */
 export interface Clock {
   /** Milliseconds since 1970, as `Date.now()`. */
   now(): number
