@@ -83,8 +83,8 @@ export interface ComponentAnswer {
 }
 
 /**
- * The binding of one component, as its host sees it: `Binding` is one, and another vendor's can be another. A host that is written against
- * this type takes each of them.
+ * The binding of one component, as its host sees it. `Binding` is such a class, and another vendor may have another class. A host that is
+ * written against this type takes both.
  */
 export interface BindingComponent {
   /** Validates everything, opens the sides that are configured, and resolves when they work. After a failure it may be called again. */
@@ -102,7 +102,7 @@ export interface BindingComponent {
   /** Where the input side listens; `undefined` while the port is not open. */
   address(): ListenAddress | undefined
   /**
-   * Takes no new event, waits for the handlers under way, then ends the output side. With `sides` it ends these alone, and `update` can
+   * Takes no new event, waits for the handlers under way, then ends the output side. With `sides` only these sides end, and `update` can
    * open them again: a host of several components ends the input sides of all first, as a handler may publish through another component.
    */
   close(options?: SidesOption): Promise<void>

@@ -19,7 +19,7 @@ export interface SideHealth {
 }
 
 /**
- * Why an input side is unhealthy. `closed`: it does not listen. `subscription`: the event subscription does not stand, or delivers
+ * Why an input side is unhealthy. `closed`: the side does not listen. `subscription`: the event subscription does not stand, or delivers
  * elsewhere; or this process cannot know, by a wrong secret, a missing role or ten minutes without an answer, and none of its deliveries
  * has come. `receive`: pull delivery cannot receive. `handler`: the application has gone; or each of the handler calls of the last two
  * minutes, five or more, or the last ten failed or did not end in time; or every handler call that there is room for has run longer than
@@ -147,7 +147,7 @@ export function decideInputHealth(facts: InputFacts, now: number): InputHealth {
   const subscriptionProblem = problemOf(facts.subscription)
   if (subscriptionProblem) reasons.push(subscriptionProblem)
   // An upsert that succeeded later has read our credential in the event subscription: the delivery was forged, or older.
-  // In the same millisecond it is not known which came first.
+  // Within one millisecond nobody knows which came first.
   const seenAt = facts.subscription.state === 'provisioned' ? facts.subscription.since : 0
   if (foreignAt >= seenAt && now - foreignAt < foreignDeliveryMs) {
     const what = 'deliveries of our event subscription have no credential that is known here'
@@ -214,8 +214,8 @@ const areAllBad = ({ total, bad, badInARow }: RecentCounts) =>
 const handlesNothing = ({ recent, allHang }: Handling) => allHang || areAllBad(recent)
 
 /**
- * Is the event subscription known to deliver nothing here? Where it could not be read, a delivery or an event that came shows that it
- * stands; where it names another address, one that came since, and within the last hour, shows that this address leads here too.
+ * Is the event subscription known to deliver nothing here? Where the event subscription could not be read, a delivery shows that it
+ * exists. Where it names another address, a delivery since then, within the last hour, shows that this address leads here too.
  */
 function getsNothing(
   subscription: SubscriptionState | undefined,

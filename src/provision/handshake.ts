@@ -165,9 +165,9 @@ export interface EndpointQuestion {
 }
 
 /**
- * Makes the question, which is that of the schema that will be written. With `CloudEventSchemaV1_0` Event Grid asks by OPTIONS alone. With
- * `EventGridSchema` it posts a validation event and never sends OPTIONS; so an endpoint that consents to OPTIONS says nothing about it,
- * and the same event is posted here, which does no harm: who serves the handshake gives the code back, and no application sees the event.
+ * Makes the question. Its form depends on the schema that will be written. With `CloudEventSchemaV1_0` Event Grid asks by OPTIONS alone.
+ * With `EventGridSchema` it posts a validation event and never sends OPTIONS; so a consent to OPTIONS says nothing about that schema, and
+ * the same event is posted here. That does no harm: who serves the handshake gives the code back, and no application sees the event.
  */
 export function createEndpointQuestion({ input, endpoints, resourceManager }: EndpointQuestion): AskedEndpoint {
   const url = new URL(input.subscriberEndpoint)

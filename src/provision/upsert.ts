@@ -22,8 +22,8 @@ export interface UpsertOutcome {
 }
 
 /**
- * Creates the event subscriptions, or changes them to what the metadata asks for: reads, decides, writes if necessary, waits
- * until it is provisioned, and reads again to check the result.
+ * Creates the event subscriptions, or changes them to what the metadata asks for. For each: reads, decides, writes if necessary, waits
+ * until the event subscription is provisioned, and reads again to check the result.
  *
  * @throws BindingError CREDENTIALS_REJECTED, PERMISSION_DENIED, PROVIDER_NOT_REGISTERED, SCOPE_NOT_FOUND,
  * SUBSCRIPTION_REJECTED, HANDSHAKE_FAILED (also at the end of the time, if the last failure was a handshake), TIMEOUT
@@ -169,8 +169,8 @@ interface AskBeforeWriteOptions {
   /** What would be written, as a clause. */
   readonly because: string
   /**
-   * This replica may not be ready yet. The first question may make it ready, and a balancer needs a moment to find it: so a refusal is not
-   * final before the time is over.
+   * This replica may not be ready yet. The first question may make the replica ready, and a balancer needs a moment to find it: so a
+   * refusal is not final before the time is over.
    */
   readonly mayWait: boolean
   readonly onAnswer: (answer: EndpointAnswer) => void

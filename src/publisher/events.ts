@@ -179,7 +179,7 @@ const ofDeadLetter = /^(deadletter|brokerproperties)/i
 
 /**
  * Takes a dead letter apart (pure); `undefined` for any other value. The dead letter of a namespace topic has its event in a member
- * `event`, or beside what was added. What an application receives has `brokerProperties` too, but no reason in it.
+ * `event`, or beside the added members. An event that an application receives has `brokerProperties` too, but no reason in them.
  */
 export function openDeadLetter(value: UnknownRecord): DeadLetter | undefined {
   // Most values are no dead letter: nothing is copied for them.
@@ -274,8 +274,8 @@ function wireEvents(
 const traceNames = ['traceparent', 'tracestate'] as const
 
 /**
- * Adds the two attributes at the end of an event's JSON and leaves the rest as it is. An event that would become too large
- * stays without.
+ * Adds the two attributes at the end of an event's JSON, and changes nothing else. An event that would become too large
+ * gets none.
  */
 export function withTraceContext(event: WireEvent, added: TraceContext, maxBytes: number): WireEvent {
   const attributes = `,${JSON.stringify(added).slice(1)}`

@@ -18,8 +18,8 @@ export type Payload =
   | { readonly kind: 'bytes'; readonly bytes: Buffer }
 
 /**
- * Takes a payload of `create` as the caller gave it: text and bytes (`Buffer`, `ArrayBuffer`, any typed array) that parse to an object or
- * array are that; everything else goes by the rules of `JSON.stringify`, except that an object which JSON would lose is refused. The one
+ * Reads the payload of `create`. Text and bytes (`Buffer`, `ArrayBuffer`, any typed array) that parse to an object or array become that
+ * object or array. Everything else goes by the rules of `JSON.stringify`, but an object whose content JSON would lose is refused. The one
  * place for bytes inside an object is the `data` of a CloudEvent, which becomes `data_base64`.
  *
  * @throws BindingError PAYLOAD_INVALID
@@ -124,7 +124,7 @@ function reasonOf(error: unknown): string {
 
 /**
  * Walks through a value as `JSON.stringify` does. Throws at the first value that JSON would make `{}` of, leave out (other than
- * `undefined`), or has no form for; `path` is then the way to it. `above`: the objects around it.
+ * `undefined`), or has no form for; `path` then leads to that value. `above`: the objects around the value.
  */
 function refuseLost(given: unknown, path: (string | number)[], above: object[]): void {
   if (Buffer.isBuffer(given)) throw new LostError('bytes')
@@ -178,7 +178,7 @@ function isBare(above: unknown): boolean {
 }
 
 /**
- * A CloudEvent whose `data` is bytes, as other SDKs write it, with `data_base64` instead. One that a handler got has both: its
+ * Writes the bytes in the `data` of a CloudEvent, as other SDKs have them, as `data_base64`. An event that a handler got has both: its
  * decoded `data` is left out.
  */
 function liftBinaryData(event: unknown): unknown {
@@ -206,7 +206,7 @@ export interface NewEventContext {
 }
 
 /**
- * The event that data becomes (pure; docs/publishing.md). Data that is JSON already stays as it is, to the byte. The Event Grid schema has
+ * The event that data becomes (pure; docs/publishing.md). Data that is JSON already stays the same, to the byte. The Event Grid schema has
  * no place for `dataschema` and bytes.
  *
  * @param given by {@link readAttributes}

@@ -60,7 +60,7 @@ export const inDoubt = '; the topic may have accepted a request that it did not 
 
 /**
  * The error of a call whose events Event Grid did not take (pure). `details`: `status`, `requestId`, `attempts`, `ids` of the events
- * not published, `published` for those that were. The SDK's own error is no `cause`, since it holds the request with its key.
+ * that were not published, `published` with the ids of the others. The SDK's own error is no `cause`: it holds the request with its key.
  */
 export function explainRejection(failure: FailedRequest, context: RejectionContext): BindingError {
   const { ids, published, attempts, output } = context

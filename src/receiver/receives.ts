@@ -37,7 +37,7 @@ export interface ReceiveState {
 
 /**
  * Decides how many events the next receive asks for; 0: no receive now. Never more than the free handler calls, so that
- * no lock ages in a queue. One receive stays open while the queue is empty; more are opened while it is not.
+ * no lock ages in a queue. One receive stays open while the queue is empty; more are opened while there are events.
  */
 export function decideReceive({ free, open, wasFull, maxEvents }: ReceiveState): number {
   const unasked = free - open.reduce((sum, asked) => sum + asked, 0)

@@ -44,8 +44,8 @@ export interface TokenFailureContext {
 const passingCodes = new Set(['AADSTS90033', 'AADSTS90055', 'AADSTS90006', 'AADSTS50196', 'AADSTS90012'])
 
 /**
- * Why no token came, from what was thrown and how the requests for it went: refused for good (a
- * BindingError), or not able to tell.
+ * Why no token came, by the error and by how the requests went: refused for good (a BindingError), or nobody could say
+ * (a NoTokenError).
  */
 export function tokenFailure(
   error: unknown,
@@ -90,8 +90,8 @@ export function tokenFailure(
 /** The request that says why there is no token. */
 function tellingExchange(exchanges: readonly Exchange[], kind: CredentialMetadata['kind']): Exchange | undefined {
   if (kind !== 'default') return exchanges.at(-1)
-  // DefaultAzureCredential tries many sources, and most of them do not exist on this machine. The source that could have given a token is
-  // the one whose request timed out or broke off, or whose answer says that it is busy or still starting.
+  // DefaultAzureCredential tries many sources, and most of them do not exist on this machine. The source that could have given a token
+  // has a request that timed out or broke off, or an answer that says: busy, or still starting.
   return exchanges.findLast(({ status, code }) =>
     status === undefined
       ? code === undefined || code === 'ECONNRESET' || code === 'ETIMEDOUT'

@@ -48,7 +48,7 @@ type Explain = (failure: ArmFailure, context: FailureContext, said: string) => E
 
 interface FailureOfKind {
   /**
-   * The code that it ends in. With TIMEOUT and HANDSHAKE_FAILED another attempt may succeed by itself; with others an operator has to
+   * The code of the error. With TIMEOUT and HANDSHAKE_FAILED another attempt may succeed by itself; with others an operator has to
    * correct something.
    */
   readonly code: ProvisioningErrorCode
@@ -249,8 +249,8 @@ const failedSubscription = ({ eventSubscriptionName: name }: FailureContext) =>
   `the event subscription ${name} is not provisioned: ${untilHandshake}`
 
 /**
- * The smallest built-in role that may write event subscriptions, or read them. That of the extension path has no rights below a system
- * topic.
+ * The smallest built-in role that may write event subscriptions, or read them. The role for the extension path has no rights below a
+ * system topic.
  */
 function roleOf({ pathKind, isReadOnly }: FailureContext): string {
   if (isReadOnly) return pathKind === 'extension' ? 'EventGrid EventSubscription Reader' : 'Reader'

@@ -23,7 +23,7 @@ export interface SubscriptionKeeperOptions {
 
 /**
  * Shortest time between two polls; the longest is twice that, by chance. A thousand replicas poll 2.2 times a second together, far below
- * what ARM allows, and the first that finds the event subscription missing has created it before most others poll.
+ * what ARM allows. The first replica that finds the event subscription missing has created it before most others poll.
  */
 const minPollMs = 5 * 60_000
 
@@ -31,8 +31,8 @@ const minPollMs = 5 * 60_000
 const minRepairMs = 60_000
 
 /**
- * Brings the event subscription about at init, then watches it: one loop, which polls, and corrects it when a delivery or a poll shows that
- * it has to.
+ * Creates or updates the event subscription at init, then watches it: one loop, which polls, and writes again when a delivery or a poll
+ * shows the need.
  */
 export function createSubscriptionKeeper(options: SubscriptionKeeperOptions) {
   const { connect, logger, provisioning, addsCredential = false, clock = systemClock, random = Math.random } = options
@@ -145,7 +145,7 @@ export function createSubscriptionKeeper(options: SubscriptionKeeperOptions) {
     /**
      * To be called once. The event subscription is watched afterwards; with the patience `timeout` not where this rejects.
      *
-     * @param formerUpkeep the end of the upkeep of the former side, which is awaited: else a write of it that is under way would be
+     * @param formerUpkeep the end of the upkeep of the former side, which is awaited: else a write of that side that is under way would be
      *   overlooked. Must not reject
      */
     bringUp(patience: 'timeout' | 'forever', signal?: AbortSignal, formerUpkeep?: Promise<void>): Promise<void> {

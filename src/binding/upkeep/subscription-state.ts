@@ -18,8 +18,8 @@ export type SubscriptionState =
       readonly awaySince?: number
     }
   /**
-   * `delivers`: `false` where it was seen not to exist, or not to deliver: then no event comes. `unseen` where it was never read, for a
-   * reason that does not pass by itself (a wrong secret, a missing role), or for ten minutes.
+   * `delivers`: `false` where a read has shown that the event subscription does not exist or does not deliver: then no event comes.
+   * `unseen` where it was never read, for a reason that does not pass by itself (a wrong secret, a missing role), or for ten minutes.
    */
   | { readonly state: 'failed'; readonly why: string; readonly delivers?: false | 'unseen' }
   /** The event subscription does not exist, and this binding does not create it: no event comes. */
@@ -87,8 +87,8 @@ export function createStateRecord({ logger, clock, addsCredential, manages }: St
     /** How often the event subscription was found missing after it had been there. */
     timesDeleted: () => timesDeleted,
     /**
-     * Since when it is known to deliver with our credential, in ms since 1970; `undefined` while it is not. Ten minutes later no delivery
-     * comes by its settings from before.
+     * Since when the event subscription is known to deliver with our credential, in ms since 1970; `undefined` while that is not known.
+     * Ten minutes later no delivery comes by its former settings.
      */
     carriesOursSince: () => carriesOursSince,
     /**
