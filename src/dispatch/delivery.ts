@@ -28,8 +28,8 @@ export interface Delivery {
   /** The sender has delivered these events before. */
   readonly redelivered: boolean
   /**
-   * Called once, with an outcome for each member, in the asynchronous context in which the delivery was dispatched. It calls `onKnown`
-   * once, now or later, with false if the sender is going to deliver the events again.
+   * Called once, with an outcome for each member, in the asynchronous context in which the delivery was dispatched. The function
+   * calls `onKnown` once, now or later, with false if the sender is going to deliver the events again.
    */
   settle(outcomes: readonly EventOutcome[], onKnown: (isTaken: boolean) => void): void
 }

@@ -165,8 +165,8 @@ export function createAnswers(options: AnswersOptions) {
       /** The deliveries of the last two minutes that the dispatcher had. Bad ones found no free handler call in time. */
       crowded: crowded.current(),
       /**
-       * The last refused delivery; `undefined` once a later delivery was handed to the dispatcher. Deliveries of strangers, and those
-       * counted by `foreignAt`, are not meant.
+       * The last refused delivery; `undefined` once a later delivery was handed to the dispatcher. Deliveries of strangers, and deliveries
+       * that `foreignAt` tells of, do not count.
        */
       lastRefused,
     }),

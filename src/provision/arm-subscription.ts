@@ -92,9 +92,9 @@ function propertiesOf(answer: unknown): SubscriptionProperties {
 const isMissingInWords = (error: unknown) => readFailure(error, 0).kind === 'notFound'
 
 /**
- * Whether the list of the source does not have it either; false where the list may not be read.
+ * Whether the list of the source has no such event subscription either; false where the list may not be read.
  *
- * @throws ArmFailureError of a passing kind where the list has it
+ * @throws ArmFailureError of a passing kind where the list has the event subscription
  */
 async function isAbsentFromList(arm: Arm, place: SubscriptionPlace, limits: CallLimits): Promise<boolean> {
   const get = (path: string) => arm.ask({ path }, limits)

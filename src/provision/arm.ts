@@ -44,7 +44,7 @@ export type Arm = ReturnType<typeof connectArm>
 /**
  * The base URL of Azure Resource Manager, without a trailing slash.
  *
- * @throws BindingError METADATA_INVALID where it is not https
+ * @throws BindingError METADATA_INVALID where the URL is not https
  */
 export function resourceManagerOf(endpoints: Endpoints, environment: AzureEnvironment): string {
   const resourceManager = (endpoints.resourceManager ?? environment.resourceManager).replace(/(?<!\/)\/+$/, '')
@@ -55,9 +55,8 @@ export function resourceManagerOf(endpoints: Endpoints, environment: AzureEnviro
 }
 
 /**
- * Connects to ARM by the SDK's client. Retries are the caller's: the SDK's own are off, so that they do not multiply. Nor are its
- * operations for event subscriptions used: their model of 2022 has no namespaces, and drops from a body and from an answer what it does
- * not know.
+ * Connects to ARM by the SDK's client. Retries are the caller's: the SDK's own are off, so that retries do not multiply. The SDK's
+ * operations for event subscriptions are not used: their model of 2022 has no namespaces, and drops unknown members of bodies and answers.
  *
  * @throws BindingError METADATA_INVALID where the endpoint of ARM is not https, or would be asked through a proxy of an unknown kind
  */

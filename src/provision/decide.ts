@@ -47,7 +47,7 @@ export interface FieldChange {
 }
 
 /**
- * Decides what to do about an event subscription: as little as brings it to what is wanted.
+ * Decides what to do about an event subscription: the least that makes it as wanted.
  *
  * @param existing `undefined` where the event subscription does not exist
  * @param resets what a setting with the value `default` does, see {@link WantedSubscription.merge}
@@ -143,7 +143,7 @@ export interface WantedSubscription {
   refusalOf(existing: SubscriptionProperties): Refusal | undefined
   /**
    * The whole event subscription to write: the settings of the metadata over the existing ones. What the operator set elsewhere stays.
-   * With `resets: 'ignore'` a setting that goes back to its default is left as it stands: after our own write the service shows its
+   * With `resets: 'ignore'` a setting that goes back to its default is not changed: after our own write the service shows its
    * default there, perhaps in words.
    */
   merge(existing: SubscriptionProperties, options: { readonly resets: 'apply' | 'ignore' }): UnknownRecord
@@ -236,7 +236,7 @@ export const subscriptionIdOf = ({ listPath, name }: SubscriptionPlace): string 
 
 /**
  * The place of an event subscription at a scope (pure). Azure refuses the extension path of a system topic ("This event subscription
- * operation is not supported using this API call"), and takes that of custom topics, domains and their topics.
+ * operation is not supported using this API call"), and takes the extension path of custom topics, domains and their topics.
  */
 export function placeAt(scope: Scope, name: string): SubscriptionPlace {
   const { id: sourceId } = scope

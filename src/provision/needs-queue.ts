@@ -79,8 +79,8 @@ function wantedQueue(pull: PullMetadata): WantedSubscription {
 }
 
 /**
- * A Queue event subscription filters subjects by advanced filters. Where the metadata set no `advancedFilters`, those of the operator stay
- * beside the filters of subjects.
+ * A Queue event subscription filters subjects by advanced filters. Where the metadata set no `advancedFilters`, the operator's filters
+ * stay beside the filters of subjects.
  */
 function queueFilters(settings: PullMetadata['settings'], existing: readonly UnknownRecord[] = []): UnknownRecord {
   const { includedEventTypes, subjectBeginsWith, subjectEndsWith, advancedFilters } = settings

@@ -137,7 +137,7 @@ export function unreadableAttribute(destination: Destination | undefined): strin
 }
 
 /**
- * Whether the value of a delivery attribute is known. ARM leaves out a value that it does not tell, or has the word `Hidden` in its place.
+ * Whether the value of a delivery attribute is known. ARM leaves out a secret value, or has the word `Hidden` in its place.
  * Event Grid accepts no empty value, so an empty value is not known either.
  */
 export function isValueKnown({ type, properties: { value, isSecret, sourceField } = {} }: DeliveryAttribute): boolean {
@@ -218,7 +218,7 @@ const spellings: Readonly<Record<string, (text: string) => unknown>> = {
 }
 
 /**
- * An event subscription as it compares: only what can be written, under ARM's names, and nothing that says no more than a default.
+ * The form in which event subscriptions compare: only what can be written, under ARM's names, and nothing that equals a default.
  * Delivery attributes stand by name.
  */
 export function canonicalSubscription(properties: UnknownRecord): UnknownRecord {

@@ -22,7 +22,7 @@ export interface ReferenceSources {
 
 /**
  * The entries of a draft with their values, an {@link UnknownValue} for each that has a fault: enough to judge the others by.
- * `properties` are those that have no fault, by name.
+ * `properties`: the properties without a fault, by name.
  */
 export function resolveEntries(draft: ComponentDraft, sources: ReferenceSources) {
   const isOurs = draft.type !== undefined && isTypeOf(componentTypes, draft.type)

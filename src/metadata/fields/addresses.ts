@@ -21,8 +21,8 @@ interface Cloud {
   /** Azure Resource Manager's base URL, without a trailing slash. The URL is the audience of its tokens too. */
   readonly resourceManager: string
   /**
-   * What Event Grid of this cloud sends as `WebHook-Request-Origin` (azure-sdk-for-net: the Event Grid extension of WebJobs). It is the
-   * audience of tokens that publish, too.
+   * What Event Grid of this cloud sends as `WebHook-Request-Origin` (azure-sdk-for-net: the Event Grid extension of WebJobs). The
+   * audience of tokens that publish is the same.
    */
   readonly eventGridOrigin: string
   /** Event Grid's own application id in this cloud (Event Grid: secure-webhook-delivery); unknown for China. */

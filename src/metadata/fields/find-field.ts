@@ -122,7 +122,7 @@ export function entryToWrite({ name, secret, example = '…' }: MetadataField): 
 
 /**
  * The value of a metadata field as it may be printed: quoted, or `(redacted)`.
- * Goes by the table of fields: a name that is not in it, and a field that does not say otherwise, is redacted.
+ * Goes by the table of fields: a name that the table has not, and a field that may be secret, is redacted.
  */
 export function showValue(name: string, value: unknown): string {
   if (value instanceof Secret) return redacted

@@ -131,8 +131,8 @@ function eitherInput(values: Values, defaultName: string, options: MetadataConte
      */
     provisioning: options.provisioning,
     /**
-     * How the binding proves to Azure who it is. Absent: by pull where the namespace's key does all, and where `provisioning` is `none`
-     * and the fields do not describe one. Then Resource Manager is not asked.
+     * How the binding signs in to Azure. Absent: with pull where the namespace's key does all, and where `provisioning` is `none` and the
+     * fields describe no credential. Then Resource Manager is not asked.
      */
     credential: options.hasCredential ? credentialMetadata(values, options) : undefined,
     environment: values.azureEnvironment,
