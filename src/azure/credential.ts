@@ -76,8 +76,8 @@ export function createCredential(
   async function fetchToken(scopes: string | string[], tokenOptions: GetTokenOptions): Promise<AccessToken> {
     const wait: TokenWait = { endpoints: options.endpoints, exchanges: [], over: new AbortController() }
     try {
-      // A new one each time: the libraries cache a token until it expires by our clock, and after a 429 or 5xx they
-      // send no request for a minute and throw an error that looks like a refusal of the client.
+      // A new credential each time: the libraries cache a token until the token expires by our clock. After a 429 or 5xx the libraries
+      // send no request for a minute, and throw an error that looks like a refusal of the client.
       const token = await waits.run(wait, () => getInTime(create(), scopes, tokenOptions, tokenTimeoutMs))
       if (!token) throw new Error('the credential gave none')
       return token
@@ -111,7 +111,7 @@ function connect(
   if (metadata.kind !== 'cli' && metadata.kind !== 'managedIdentity') refuseUnusableProxy(authorityHost)
   const common = {
     authorityHost,
-    // Instance discovery asks Microsoft's public cloud whether the authority host is valid. It does not know the hosts of a private cloud.
+    // Instance discovery asks Microsoft's public cloud whether the authority host is valid. Private clouds are unknown there.
     disableInstanceDiscovery: !Object.values(azureEnvironments).some((known) => known.authorityHost === authorityHost),
     httpClient: observedClient,
   }
@@ -146,7 +146,7 @@ const isTimeLimit = (signal: GetTokenOptions['abortSignal']): boolean =>
 
 interface TokenWait {
   readonly endpoints: Endpoints
-  /** The last of them may still be under way. */
+  /** The requests for a token so far. The last request may still be under way. */
   readonly exchanges: Exchange[]
   /** Aborts when the wait ends, with a token or without. */
   readonly over: AbortController
@@ -165,7 +165,7 @@ const defaultClient = createDefaultHttpClient()
 const limit = createAnswerLimitPolicy({ maxBytes: maxAnswerBytes, longer: 'fail' })
 
 /**
- * Sends the requests for a token, remembers how each went, and ends those that no caller waits for, which would keep the process alive.
+ * Sends the requests for a token, and remembers how each went. Ends a request that no caller waits for: it would keep the process alive.
  * The identity library has one error for a closed port, an untrusted certificate and an unknown tenant; only the last is final. Below
  * all policies of that library, because the library replaces those of a caller for a managed identity.
  */
@@ -219,7 +219,7 @@ async function getInTime(
  * A credential that asks the identity endpoint for each token. ManagedIdentityCredential of @azure/identity has no way past the cache,
  * which MSAL keeps for the whole process.
  *
- * @param clientId that of a user-assigned identity; the machine's own without it
+ * @param clientId of a user-assigned identity. @default the machine's own identity
  */
 export function createManagedIdentity(clientId: string | undefined, httpClient: HttpClient): TokenCredential {
   async function send(method: HttpMethods, url: string, { headers = {}, body }: NetworkRequestOptions = {}) {

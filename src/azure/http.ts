@@ -1,5 +1,5 @@
 /**
- * How each request to Azure goes: by which connection, whom it trusts, how much of an answer is read, and the pause that it asks for.
+ * How each request to Azure goes: the connection, the trusted certificates, the bound of the answer, and the pause that an answer asks for.
  */
 
 import { Agent as HttpAgent } from 'node:http'
@@ -27,11 +27,11 @@ import type { RenewableCredential } from './token-keeper.ts'
 
 /** The policies of a request: one each for connection, token and bound. */
 export interface RequestOptions {
-  /** How it connects, also through a proxy: `createTrustPolicy`, or the policy of `openConnections`. */
+  /** How requests connect, also through a proxy: `createTrustPolicy`, or the policy of `openConnections`. */
   readonly connect: PipelinePolicy
-  /** Whose token is renewed where it is refused. */
+  /** The keeper of the token, which is renewed where Azure refuses the token. */
   readonly entra?: { readonly credential: RenewableCredential; readonly scope: string } | undefined
-  /** How much of an answer is read; absent where the caller reads it. */
+  /** How much of an answer is read. @default the caller reads the answer */
   readonly answerLimit?: AnswerLimit
 }
 
@@ -46,7 +46,7 @@ export const clientOptions = (options: RequestOptions) => ({
 })
 
 /**
- * What a request to a data plane goes through: of the SDK's policies those that add something to the request, and ours. None tries again,
+ * The pipeline of a request to a data plane: the policies of the SDK that add something to the request, and ours. No policy tries again,
  * follows a redirect or decompresses.
  *
  * @param more further policies, which see the request last
@@ -181,7 +181,7 @@ export function createTrustPolicy(endpoints: Endpoints): PipelinePolicy {
   }
 }
 
-/** The same by connections of a client's own, which it closes. `isPlain`: by http, which is for this machine only. */
+/** The same by connections of a client's own, which the client closes. `isPlain`: by http, for this machine only. */
 export function openConnections(endpoints: Endpoints, { isPlain = false } = {}) {
   const secureContext = secureContextOf(endpoints)
   const agent = isPlain
@@ -242,8 +242,8 @@ function trustOf({ ca }: Endpoints) {
 
 /**
  * The pause that an answer of Azure asks for, in milliseconds: `retry-after-ms`, `x-ms-retry-after-ms`, or `Retry-After`
- * in seconds or as an HTTP date (RFC 9110, 10.2.3). A past date gives 0; `undefined` where it asks for no pause, or the header
- * is not readable.
+ * in seconds or as an HTTP date (RFC 9110, 10.2.3). A past date gives 0; `undefined` where no pause is
+ * asked for, or the header is not readable.
  *
  * @param header gives a header of the answer by its name in lower case
  * @param now in milliseconds since 1970

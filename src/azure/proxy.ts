@@ -32,7 +32,7 @@ export function proxyOf(url: string, environment: Environment = process.env): UR
   return proxy && /^https?:$/.test(proxy.protocol) && !isBypassed(url, environment) ? proxy : undefined
 }
 
-/** As {@link proxyOf}, for the URL of a web hook, which is asked directly where it is on this machine, also by https. */
+/** As {@link proxyOf}, for the URL of a web hook. A web hook on this machine is asked directly, also by https. */
 export const proxyOfEndpoint = ({ hostname, href }: URL) => (isLoopback(hostname) ? undefined : proxyOf(href))
 
 /**

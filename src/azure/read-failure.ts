@@ -1,4 +1,4 @@
-/** Reads how a call to Resource Manager failed, whatever shape the SDK reports it in: which kind of failure it is. */
+/** Reads how a call to Resource Manager failed, in whatever shape the SDK reports the failure: which kind it is. */
 import { isRestError } from '@azure/core-rest-pipeline'
 import { isBindingError } from '../core/errors.ts'
 import { isRecord, readJson } from '../support/text/json-text.ts'
@@ -166,7 +166,7 @@ function kindOfOperation({ code = '', message = '' }: Said): ArmFailureKind {
 
 const maxBody = 100_000
 
-/** What the body of an error says: no entry where it says nothing. */
+/** What the body of an error says; no entry where the body says nothing. */
 export function readErrorBody(text: string | null | undefined): Said {
   if (!text || text.length > maxBody) return {}
   const error = field(readJson(text), 'error')

@@ -18,7 +18,7 @@ export interface BindingComponentOptions {
 /** A component as a host has it: a `Component` of `parseComponents`, or name and properties alone. */
 export type GivenComponent = Pick<Component, 'name' | 'properties'> & Partial<Component>
 
-/** Which sides a call is for: a runtime may start and stop them one by one, as Dapr starts them. */
+/** Which sides a call is for: a runtime may start and stop the sides one by one, as Dapr does. */
 export interface SidesOption {
   /** @default both, as far as the metadata configure them */
   readonly sides?: readonly Side[]
@@ -63,7 +63,7 @@ export interface InvokeAnswer {
   readonly ids: readonly string[]
   /** Event Grid's `x-ms-request-id`, for a support request; absent where it gave none. */
   readonly requestId?: string
-  /** The same as strings, as Dapr's API has them. */
+  /** `ids`, their count and `requestId` as strings, as Dapr's API has them. */
   readonly metadata: {
     /** Ids of the published events: a JSON array of strings, in the order given. */
     readonly ids: string
@@ -83,8 +83,8 @@ export interface ComponentAnswer {
 }
 
 /**
- * The binding of one component, as its host sees it: `Binding` is one, and another vendor's can be another. A host that is written against
- * this type takes each of them.
+ * The binding of one component, as its host sees it. `Binding` is such a class, and another vendor may have another class. A host that is
+ * written against this type takes both.
  */
 export interface BindingComponent {
   /** Validates everything, opens the sides that are configured, and resolves when they work. After a failure it may be called again. */
@@ -99,10 +99,10 @@ export interface BindingComponent {
   operations(): readonly string[]
   /** The health of each side, with reasons, at once and without a request. */
   health(): ComponentHealth
-  /** Where it listens; `undefined` while it does not. */
+  /** Where the input side listens; `undefined` while the port is not open. */
   address(): ListenAddress | undefined
   /**
-   * Takes no new event, waits for the handlers under way, then ends the output side. With `sides` it ends these alone, and `update` can
+   * Takes no new event, waits for the handlers under way, then ends the output side. With `sides` only these sides end, and `update` can
    * open them again: a host of several components ends the input sides of all first, as a handler may publish through another component.
    */
   close(options?: SidesOption): Promise<void>

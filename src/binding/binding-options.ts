@@ -21,7 +21,7 @@ export interface BindingOptions extends BindingComponentOptions {
    */
   readonly endpoints?: Endpoints
   /**
-   * Called with the Fastify server of each listener before it listens, and awaited: adds plugins, hooks and routes of the host. They see
+   * Called with the Fastify server of each listener before it listens, and awaited: adds plugins, hooks and routes of the host. These see
    * deliveries too, but the host's parsers and error handler do not. A hook that refuses requests without a login also refuses Event Grid.
    */
   readonly fastify?: FastifyHook

@@ -237,7 +237,7 @@ export class Binding implements BindingComponent {
    * published. The event subscription stays, so Event Grid keeps events for the next start. May be called again. An `init` or `update`
    * under way rejects with CLOSED.
    *
-   * With `sides` it closes these alone, and `update` can open them again; meanwhile their health is `unhealthy`, and without the output
+   * With `sides` only these sides close, and `update` can open them again. Meanwhile their health is `unhealthy`, and without the output
    * side `invoke` rejects with CLOSED. A host of several components closes the input sides of all first, as a handler may publish through
    * another component.
    *

@@ -6,7 +6,7 @@ import { createPullCounts, type PullCounts } from '../receiver/pull-counts.ts'
 import type { SubscriptionState } from './upkeep/subscription-state.ts'
 
 /**
- * `healthy`: everything works. `degraded`: it works in part, or by former settings: an operator should look at it. `unhealthy`: no event
+ * `healthy`: everything works. `degraded`: the side works in part, or by former settings: an operator should look. `unhealthy`: no event
  * comes, or none is handled.
  */
 export type HealthStatus = 'healthy' | 'degraded' | 'unhealthy'
@@ -19,7 +19,7 @@ export interface SideHealth {
 }
 
 /**
- * Why an input side is unhealthy. `closed`: it does not listen. `subscription`: the event subscription does not stand, or delivers
+ * Why an input side is unhealthy. `closed`: the side does not listen. `subscription`: the event subscription does not stand, or delivers
  * elsewhere; or this process cannot know, by a wrong secret, a missing role or ten minutes without an answer, and none of its deliveries
  * has come. `receive`: pull delivery cannot receive. `handler`: the application has gone; or each of the handler calls of the last two
  * minutes, five or more, or the last ten failed or did not end in time; or every handler call that there is room for has run longer than
@@ -48,7 +48,7 @@ export interface InputHealth extends SideHealth {
   /** What is known of the event subscription. Absent where pull delivery does not ask Azure Resource Manager. */
   readonly eventSubscription?: {
     readonly state: SubscriptionState['state']
-    /** How often it was found missing after it had been there. */
+    /** How often the event subscription was found missing after it had been there. */
     readonly timesDeleted: number
   }
   /**
@@ -121,7 +121,7 @@ const manyFailures = 10
 /** Fewer deliveries or calls of the last two minutes say nothing: a single event is tried four times in that time. */
 const few = 5
 
-/** Why nobody takes events: who reads it may run the library, `run` or `serve`. */
+/** Why nobody takes events. The reader may run the library, `run` or `serve`. */
 const noHandler =
   'no application takes events: no handler is attached (library), the application is not ready (run), ' +
   'or daprd has not asked for events (serve)'
@@ -147,7 +147,7 @@ export function decideInputHealth(facts: InputFacts, now: number): InputHealth {
   const subscriptionProblem = problemOf(facts.subscription)
   if (subscriptionProblem) reasons.push(subscriptionProblem)
   // An upsert that succeeded later has read our credential in the event subscription: the delivery was forged, or older.
-  // In the same millisecond it is not known which came first.
+  // Within one millisecond nobody knows which came first.
   const seenAt = facts.subscription.state === 'provisioned' ? facts.subscription.since : 0
   if (foreignAt >= seenAt && now - foreignAt < foreignDeliveryMs) {
     const what = 'deliveries of our event subscription have no credential that is known here'
@@ -214,8 +214,8 @@ const areAllBad = ({ total, bad, badInARow }: RecentCounts) =>
 const handlesNothing = ({ recent, allHang }: Handling) => allHang || areAllBad(recent)
 
 /**
- * Is the event subscription known to deliver nothing here? Where it could not be read, a delivery or an event that came shows that it
- * stands; where it names another address, one that came since, and within the last hour, shows that this address leads here too.
+ * Is the event subscription known to deliver nothing here? Where the event subscription could not be read, a delivery shows that it
+ * exists. Where it names another address, a delivery since then, within the last hour, shows that this address leads here too.
  */
 function getsNothing(
   subscription: SubscriptionState | undefined,

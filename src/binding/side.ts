@@ -30,7 +30,7 @@ export interface InputSide {
   /**
    * Creates or updates the event subscription: `wait` until it is provisioned, or in the `background`.
    *
-   * @param formerUpkeep what `endUpkeep` of the side before gave. Nothing is read before that is over
+   * @param formerUpkeep the promise of `endUpkeep` of the former side. Nothing is read before that promise has resolved
    */
   start(subscription: 'wait' | 'background', signal: AbortSignal, formerUpkeep?: Promise<void>): Promise<void>
   /** Ends the watch over the event subscription. Resolves when its last call to Azure has ended. Never rejects. */

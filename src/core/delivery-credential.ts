@@ -22,9 +22,9 @@ interface CredentialSources {
 }
 
 /**
- * Derives one credential from each secret (`deliveryToken`, or `clientSecret`), in the order given: newest first. Every replica derives
- * the same ones; none unless `deliveryAuthentication` is `secret`. HKDF-SHA256 (RFC 5869), bound to one event subscription, so that
- * neither part reveals the secret or the other part.
+ * Derives one credential from each secret (`deliveryToken`, or `clientSecret`), in the given order: newest first. Every replica derives the
+ * same credentials. No credential unless `deliveryAuthentication` is `secret`. HKDF-SHA256 (RFC 5869), bound to one event subscription, so
+ * that neither part reveals the secret or the other part.
  */
 export function deriveDeliveryCredentials(from: CredentialSources): readonly DeliveryCredential[] {
   const { deliveryAuthentication, scope, eventSubscriptionName } = from
@@ -60,7 +60,7 @@ export function splitDeliveryCredentials(value: string): readonly string[] {
     .slice(0, maxCredentials)
 }
 
-/** The key id of a credential in text form; empty where it has none. */
+/** The key id of a credential in text form; empty where there is none. */
 export function keyIdOf(credential: string): string {
   return credential.slice(0, Math.max(credential.indexOf('.'), 0))
 }

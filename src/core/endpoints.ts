@@ -1,4 +1,4 @@
-/** The addresses that are asked in place of Azure's, such as those of an emulator. */
+/** The addresses that are asked in place of Azure's, such as the addresses of an emulator. */
 
 /** Addresses of Azure that differ from the cloud's own: the emulator, a private cloud, a proxy. */
 export interface Endpoints {
@@ -9,8 +9,8 @@ export interface Endpoints {
   /** Certificates (PEM) to trust beside those that Node trusts. @default none */
   readonly ca?: string
   /**
-   * Base URL of an emulator that stands in for the topics and namespaces with host names of Azure: for
-   * `https://orders.westeurope-1.eventgrid.azure.net/api/events` it is asked at `/topics/orders/api/events`.
+   * Base URL of an emulator that stands in for the topics and namespaces with host names of Azure. In place of
+   * `https://orders.westeurope-1.eventgrid.azure.net/api/events` the path `/topics/orders/api/events` of the emulator is asked.
    * @default none: these hosts are asked themselves
    */
   readonly topics?: string

@@ -91,12 +91,12 @@ export interface QuietLogOptions {
   readonly clock?: Pick<Clock, 'setTimer'>
 }
 
-/** A function is called only where a line shows what it gives. */
+/** Fields, or a function that gives them. The function is called only where a line is written. */
 export type QuietFields = LogFields | (() => LogFields)
 
 type Level = 'error' | 'warn' | 'info'
 
-/** Lines like the one that was written last. */
+/** Lines that repeat the last written line. */
 interface Repeated {
   readonly write: (fields: LogFields) => void
   readonly cancel: CancelTimer
@@ -147,7 +147,7 @@ export function createQuietLog({ logger, clock = unrefClock }: QuietLogOptions) 
     known.set(key, { write: line, cancel, leftOut: 0, last: fields, ids: new Set() })
   }
 
-  /** Writes the joined line, if there is one, and then joins the lines that follow it. */
+  /** Writes the joined line, if there is one, and then joins the lines that follow. */
   function end(key: string): void {
     const like = known.get(key)
     known.delete(key)

@@ -28,7 +28,7 @@ export function scrub(text: string, secrets: readonly string[] = []): string {
   return oneLine(hideSecrets(read, secrets), maxLength)
 }
 
-/** The secrets in the query of a URL, for {@link hideSecrets}: the whole of it, and each value as it stands and decoded. */
+/** The secrets in the query of a URL, for {@link hideSecrets}: the whole query, and each value as it stands and decoded. */
 export function querySecrets(address: string): string[] {
   const { search } = new URL(address)
   const raw = search.slice(1)
@@ -65,7 +65,7 @@ const url = /https?:\/\/[^\s"'<>]*/gi
 
 const hideFragment = (address: string) => address.replace(/#.+/, `#${redacted}`)
 
-/** A shorter secret is hidden only where it stands alone: within words it would blot out ordinary ones. */
+/** A shorter secret is hidden only where it stands alone: hidden within words, it would make ordinary text unreadable. */
 const minWithinWords = 4
 
 function hideAlone(text: string, secret: string): string {

@@ -27,7 +27,7 @@ export class Secret {
     return true
   }
 
-  /** The text. Only for the call that needs it; never keep or log what it returns. */
+  /** The text. Only for the call that needs the text; never keep or log it. */
   reveal(): string {
     return this.#text
   }

@@ -68,7 +68,7 @@ const scope = 'eventgrid-binding'
 
 // All spans and instruments are made and ended in this file, guarded: a span processor of the host that fails must fail nothing of ours.
 
-/** The tracer of the SDK in this process; `undefined` without an SDK: then nothing is prepared for it. */
+/** The tracer of the SDK in this process; `undefined` without an SDK: then no span is prepared. */
 function tracer(): Tracer | undefined {
   const provider = trace.getTracerProvider()
   if (!(provider instanceof ProxyTracerProvider)) return provider.getTracer(scope, packageVersion)
@@ -168,7 +168,7 @@ const valid = /^(?!ff)([\da-f]{2})-((?!0{32})[\da-f]{32})-((?!0{16})[\da-f]{16})
 /** Longest `tracestate` that is passed on (W3C Trace Context, 3.3.1.5). */
 const maxTracestate = 512
 
-/** Printable ASCII, as a header can hold it. */
+/** Printable ASCII, which a header can hold. */
 const headerText = /^[\x20-\x7e]*$/
 
 /** The trace context that an event, its headers or its metadata bring; `undefined` where they bring none, or an invalid one. */

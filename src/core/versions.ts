@@ -1,4 +1,4 @@
-/** The version of this package, and those of the interfaces that Azure is asked by. */
+/** The version of this package, and the versions of Azure's interfaces that we ask. */
 
 /** The same as in package.json, which a test compares: a program that has this library within has no such file to read. */
 export const packageVersion = '0.2.0'

@@ -10,7 +10,7 @@ import type { Share } from './room.ts'
  */
 export type EventOutcome = 'resolved' | 'rejected' | 'invalid' | 'threw' | 'timedOut' | 'notTried'
 
-/** How an event ended that needs no second handling. An event whose handler threw is handled again, so it is not remembered. */
+/** How an event ended that needs no second handling. An event whose handler threw is handled again, so its outcome is not remembered. */
 type FinalOutcome = 'resolved' | 'rejected'
 
 /** Events that arrived together and are settled together: the body of a request, or one pulled event. */
@@ -28,8 +28,8 @@ export interface Delivery {
   /** The sender has delivered these events before. */
   readonly redelivered: boolean
   /**
-   * Called once, with an outcome for each member, in the asynchronous context in which the delivery was dispatched. It calls `onKnown`
-   * once, now or later, with false if the sender is going to deliver the events again.
+   * Called once, with an outcome for each member, in the asynchronous context in which the delivery was dispatched. The function
+   * calls `onKnown` once, now or later, with false if the sender is going to deliver the events again.
    */
   settle(outcomes: readonly EventOutcome[], onKnown: (isTaken: boolean) => void): void
 }
@@ -93,7 +93,7 @@ export class OpenDelivery {
     this.#holders++
   }
 
-  /** The event waits for the call of an earlier delivery, whose bytes are the same: those of this delivery need not be kept. */
+  /** The event waits for the call of an earlier delivery, whose bytes are the same: the bytes of this delivery need not be kept. */
   join(index: number, event: DeliveryMember): void {
     this.outcomes[index] = 'timedOut'
     this.delivery.members[index] = event
@@ -115,7 +115,7 @@ export class OpenDelivery {
     this.#toBegin.length = 0
   }
 
-  /** What a settled delivery tells of its events by digest, as far as it needs no second handling. */
+  /** The final outcomes of a settled delivery, by the digest of the event. */
   finalOutcomes(): ReadonlyMap<string, FinalOutcome> {
     this.#final ??= new Map(
       this.delivery.members.flatMap((event, index) => {
@@ -158,7 +158,7 @@ export function createKnownOutcomes() {
   const unanswered = new Set<OpenDelivery>()
 
   return {
-    /** Keeps the outcomes of a settled delivery until it is known whether the sender took them. */
+    /** Keeps the outcomes of a settled delivery until it is known whether the sender got the answer. */
     settled(open: OpenDelivery): void {
       unanswered.add(open)
     },

@@ -49,7 +49,7 @@ export class Dispatcher {
   /** Rings when the time of a delivery may be over. */
   readonly #expiry: ReturnType<typeof createAlarm>
   #unsettled = 0
-  /** Redeliveries among them. */
+  /** Redeliveries that are not settled. */
   #redeliveries = 0
   #stopped = false
   #idle: PromiseWithResolvers<void> | undefined
@@ -84,12 +84,12 @@ export class Dispatcher {
     return promise
   }
 
-  /** Handler calls that have not ended, also those that timed out. */
+  /** Handler calls that have not ended. Calls whose time is over count too. */
   get running(): number {
     return this.#running.length
   }
 
-  /** Whether handlers run, and each of them longer than its time limit. */
+  /** Whether handlers run, and every handler runs longer than its time limit. */
   get allHang(): boolean {
     return this.#running.length > 0 && this.#running.every(({ delivery }) => delivery.signal.aborted)
   }
@@ -150,7 +150,7 @@ export class Dispatcher {
   }
 
   /**
-   * The handler has ended. After `signal` has aborted, the result of the handler does not count. A delivery that still waits for it gets a
+   * The handler has ended. After `signal` has aborted, the result does not count. A delivery that still waits for the result gets a
    * new handler call.
    */
   #onReturn(call: Call, outcome: CallOutcome): void {

@@ -11,7 +11,7 @@ import { isRecord, sliceTopLevel, type UnknownRecord } from '../support/text/jso
  */
 export class DeliveryEvent {
   readonly contentType: string
-  /** A view of the body. Never handed out, so nobody changes it. */
+  /** A view of the body. The view is never handed out, so nobody changes the bytes. */
   readonly #bytes: Buffer
   #cloudEvent: CloudEvent | undefined
   #digest: string | undefined
@@ -24,7 +24,7 @@ export class DeliveryEvent {
 
   /**
    * Identifies the event. Two events are the same when their bytes are, because the bytes hold source (or topic) and id. Computed when
-   * it is needed: few events are delivered twice, and for the others it would be a tenth of all the work.
+   * needed: few events are delivered twice, and for all others the digest would be a tenth of all the work.
    */
   get digest(): string {
     this.#digest ??= hash('sha256', this.#bytes, 'base64')

@@ -97,7 +97,7 @@ async function settle(result: unknown, resolve: () => void, fail: (error: unknow
   resolve()
 }
 
-/** What delivers events, as traces and metrics name it. */
+/** The event subscription and its source, as traces and metrics name them. */
 export interface DeliverySource {
   readonly eventSubscriptionName: string
   /** The topic, or the resource whose events are delivered, where the scope names one. */
@@ -106,8 +106,8 @@ export interface DeliverySource {
 
 interface Processing {
   /**
-   * Calls a function in the context of the event. The argument is handed over, because a closure around an event would keep it until the
-   * handler has ended.
+   * Calls a function in the context of the event. The argument is handed over, because a closure around an event would keep the event in
+   * memory until the handler has ended.
    */
   run<Argument, Result>(work: (argument: Argument) => Result, argument: Argument): Result
   /** The handler has ended. Does nothing after a time-out, which ended it before. */
@@ -156,7 +156,7 @@ function beginProcessing(event: ReceivedEvent, source: DeliverySource): Processi
 }
 
 /**
- * The context that an event is handled in: the active one if its span is that of the request, else the root. A span
+ * The context that an event is handled in: the active context if its span belongs to the request, else the root. A span
  * that was active when the listener was opened would otherwise be the parent of every event.
  */
 function callerContext(): Context {
@@ -172,7 +172,7 @@ export function countRefused(source: DeliverySource, status: number): void {
 
 type EventParts = Pick<ReceivedEvent, 'cloudEvent' | 'metadata'>
 
-/** The trace context in which an event was made: the event's own, else that of its delivery. */
+/** The trace context in which an event was made: the event's own, else the trace context of its delivery. */
 function creationContext({ cloudEvent, metadata }: EventParts): TraceContext | undefined {
   return readTraceContext(cloudEvent) ?? readTraceContext(metadata)
 }
@@ -183,9 +183,9 @@ const ofEventGrid = /^aeg-(?!sas-)[\w-]+$/
 const ofRequest = /^(?:connection|content-.*|expect|host|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade)$/
 
 /**
- * The part of an event's metadata that a program beside this one gets: `aeg-*`, the declared delivery attributes, and the trace context
- * that its work belongs to, which is that of the active span, else that of the event. Dapr makes each a header of its request, whatever
- * its name, so an attribute whose name is about the request itself is left out.
+ * The part of an event's metadata that an application beside this process gets: `aeg-*`, the declared delivery attributes, and a trace
+ * context, which is the active span's, else the event's. Dapr makes a header of each entry, whatever its name, so an attribute whose name
+ * is about the request itself is left out.
  */
 export function forwardedMetadata(
   event: EventParts & Pick<ReceivedEvent, 'attributes'>,
@@ -218,7 +218,7 @@ function eventAttributes({ cloudEvent: { id, source, type }, metadata }: Receive
 }
 
 export interface Handling {
-  /** Handler calls. Bad ones failed, or did not end in time. */
+  /** Handler calls. A bad call failed, or did not end in time. */
   readonly recent: RecentCounts
   /** Each call that there is room for has run longer than its time limit, and has not ended: no event gets a call. */
   readonly allHang: boolean

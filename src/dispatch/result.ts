@@ -73,7 +73,7 @@ function unfinishedWork(value: object): string | undefined {
 
 const has = (value: object, method: string) => typeof Reflect.get(value, method) === 'function'
 
-/** Made by braces, by `JSON.parse` or without a prototype; not by a class. Plain data may look like a Response, that of an event say. */
+/** Made by braces, by `JSON.parse` or without a prototype; not by a class. Plain data may look like a Response, an event's data say. */
 function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value)
   return prototype === null || (isObject(prototype) && Object.getPrototypeOf(prototype) === null)
@@ -100,7 +100,7 @@ export function readThrown(thrown: unknown): Thrown {
   return { rejected: false, type: otherError, reason }
 }
 
-/** Errors whose stack the log shows at `debug`, that of the handler and its causes; and lines of each stack. */
+/** Most errors whose stack the log shows at `debug`: the error of the handler, and its causes. Most lines of each stack. */
 const maxErrors = 5
 const maxLines = 20
 
@@ -115,13 +115,13 @@ interface Failure {
   /** Of the event. */
   readonly id: string
   readonly error: unknown
-  /** The error as it was read. */
+  /** What the error says. */
   readonly thrown: Thrown
   /** The time-out was over, of which the log tells. */
   readonly isLate: boolean
 }
 
-/** Tells of a failed call: a warning, unless it comes late, and at `debug` the stacks. */
+/** Tells of a failed call: a warning, unless the call is late, and at `debug` the stacks. */
 export function logFailure({ id, error, thrown, isLate }: Failure, { log, secrets }: FailureLog): void {
   const { rejected, reason } = thrown
   const message = rejected ? 'the handler rejected an event' : 'the handler failed, so the event is not acknowledged'

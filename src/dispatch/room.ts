@@ -16,7 +16,8 @@ export type Room = ReturnType<typeof createRoom>
 
 /**
  * Bytes of all events of the process. A byte takes up to five of memory while its event is handled: the body, the copy that the handler
- * gets, the parsed event and what the application's request takes. With it 256 events of 1 MB at once stay within 256 MiB (security.md).
+ * gets, the parsed event and what the application's request takes. With this bound 256 events of 1 MB at once stay within 256 MiB
+ * (security.md).
  */
 const maxBytes = 24 * 1_048_576
 /** Deliveries that wait for room at a time. They take connections only: no byte of theirs has been read. */

@@ -90,7 +90,7 @@ function decideDelivery(gate: Gate, headers: IncomingHttpHeaders, evidence: Evid
 export const settlingMs = 10 * 60_000
 
 /**
- * The answer to a delivery without proof. 401 makes Event Grid drop the event, so it is given only where the event is certainly not ours.
+ * The answer to a delivery without proof. 401 makes Event Grid drop the event, so 401 is given only where the event is certainly not ours.
  * 503 makes Event Grid send the event again.
  */
 function refuseUnproven(

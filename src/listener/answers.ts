@@ -15,7 +15,7 @@ export interface AnswersOptions {
   readonly log: QuietLog
   /** Our secrets, which an error may repeat. @default none */
   readonly secrets?: (() => readonly string[]) | undefined
-  /** As traces and metrics name it. */
+  /** The event subscription, as traces and metrics name it. */
   readonly source: DeliverySource
   /** Called for each delivery that names our event subscription and carries no known credential. */
   readonly onForeignDelivery?: (() => void) | undefined
@@ -24,7 +24,7 @@ export interface AnswersOptions {
   readonly clock: SteadyClock
   /** More than half of the connections are taken. */
   readonly isCrowded: () => boolean
-  /** Handlers run, and each of them longer than its time limit. */
+  /** Whether handlers run, and every handler runs longer than its time limit. */
   readonly allHang: () => boolean
 }
 
@@ -78,7 +78,7 @@ export function createAnswers(options: AnswersOptions) {
     sendPastHooks(reply, answer)
   }
 
-  /** It may run in a timer, where an error would end the process. @param closes the connection, after the answer */
+  /** Sends an answer. Never throws: in a timer an error would end the process. @param closes the connection, after the answer */
   function send(reply: FastifyReply, answer: Answer, closes: boolean, counts?: Counts): void {
     try {
       sendAnswer(reply, answer, closes)
@@ -152,7 +152,7 @@ export function createAnswers(options: AnswersOptions) {
     fail,
     /** Figures of the answers. */
     figures: () => ({
-      /** Number of deliveries, which are all POSTs but validation requests and those of strangers, by the status of the answer. */
+      /** Number of deliveries by the status of the answer. All POSTs are deliveries, but validation requests and the POSTs of strangers. */
       answered: Object.fromEntries(deliveries),
       /** Number of POSTs that neither carry a credential of ours nor name our event subscription, by the status of the answer. */
       strangers: Object.fromEntries(strangers),
@@ -165,8 +165,8 @@ export function createAnswers(options: AnswersOptions) {
       /** The deliveries of the last two minutes that the dispatcher had. Bad ones found no free handler call in time. */
       crowded: crowded.current(),
       /**
-       * The last refused delivery; `undefined` once a later delivery was handed to the dispatcher. Deliveries of strangers, and those
-       * counted by `foreignAt`, are not meant.
+       * The last refused delivery; `undefined` once a later delivery was handed to the dispatcher. Deliveries of strangers, and deliveries
+       * that `foreignAt` tells of, do not count.
        */
       lastRefused,
     }),

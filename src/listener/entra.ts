@@ -20,7 +20,7 @@ export interface EntraCheckOptions {
 /** Verified tokens that are remembered until they expire. */
 const maxVerified = 1_000
 
-/** Makes a check of an `Authorization` header. It gives no promise where the token was verified before. */
+/** Makes a check of an `Authorization` header. The check gives no promise where the token was verified before. */
 export function createEntraCheck({ expected, keys, clock }: EntraCheckOptions) {
   // Hashes, not tokens: a token that could be presented again does not stay in memory.
   const verified = new Map<string, number>()
@@ -113,7 +113,7 @@ export function decideToken(claims: unknown, expected: ExpectedToken, now: numbe
 const otherAudience = 'correct clientId, or azureActiveDirectoryApplicationIdOrUri of the event subscription'
 const lookAtClock = 'look at the clock of this machine'
 
-/** Longest text of a claim that is shown. Anybody may have written it. */
+/** Longest text of a claim that is shown. Anybody may have written the token. */
 const maxShown = 200
 
 function wrongClaim(claim: string, came: unknown, expected: string, remedy: string): TokenDecision {

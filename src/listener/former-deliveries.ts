@@ -1,4 +1,4 @@
-/** Whether a delivery comes by settings that an `update` has replaced, by which it is taken as before. */
+/** Whether a delivery comes by settings that an `update` has replaced. Such deliveries are still taken. */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Logger } from '../core/logger.ts'
 import { isSameMetadata, type PushMetadata } from '../metadata/typed/metadata.ts'
@@ -9,7 +9,7 @@ import { soleValue } from './request.ts'
 export interface FormerDeliveriesOptions extends CheckCredentialOptions {
   /** The metadata of the input sides that updates have replaced. */
   readonly formers: readonly PushMetadata[]
-  /** Since when the event subscription is known to carry the present credential, by `elapsed` of the clock; `undefined` while it is not. */
+  /** When the event subscription was first known to carry the present credential, by `elapsed`. `undefined` while that is not known. */
   readonly credentialReadAt: () => number | undefined
   readonly logger: Logger
 }
@@ -48,7 +48,7 @@ export async function createFormerDeliveries(options: FormerDeliveriesOptions) {
     return readAt === undefined || clock.elapsed() - readAt < settlingMs
   }
 
-  /** Those whose event subscription a delivery names. */
+  /** The former settings whose event subscription a delivery names. */
   function namedBy(headers: IncomingHttpHeaders): typeof all {
     const name = soleValue(headers['aeg-subscription-name'])?.toLowerCase()
     return all.filter((former) => former.name === name && isAccepted(former))
@@ -65,7 +65,7 @@ export async function createFormerDeliveries(options: FormerDeliveriesOptions) {
     )
   }
 
-  /** Checks the present credential, and where it does not fit the former ones. */
+  /** Checks by the present credential. Where that one does not fit, checks by the former credentials. */
   async function judge(check: CheckCredential, headers: IncomingHttpHeaders, formers: typeof all): Promise<Evidence> {
     const evidence = await check(headers)
     if (evidence.kind === 'proven') {
@@ -85,11 +85,11 @@ export async function createFormerDeliveries(options: FormerDeliveriesOptions) {
   }
 
   return {
-    /** The metadata by which deliveries are still accepted, without those of the present side. */
+    /** The former metadata by which deliveries are still accepted. */
     inputs: (): readonly PushMetadata[] => all.filter(isAccepted).map(({ input }) => input),
     /** Does a delivery name an event subscription of another name that is still accepted? */
     areNamedBy: (headers: IncomingHttpHeaders): boolean => namedBy(headers).some(({ name }) => name !== presentName),
-    /** The check of the present credential, and after it of the former ones. */
+    /** A check by the present credential, and then by the former credentials. */
     withPresent(check: CheckCredential): CheckCredential {
       // In most processes nothing was replaced.
       if (all.length === 0) return check
@@ -111,7 +111,7 @@ const createFormerCheck = async (input: PushMetadata, options: CheckCredentialOp
 export const isSamePlace = (one: PushMetadata, other: PushMetadata): boolean =>
   isSameMetadata(placeOf(one), placeOf(other))
 
-/** Which event subscription it is. Azure compares both without case. */
+/** Name and scope say which event subscription is meant. Azure compares both without case. */
 const placeOf = ({ eventSubscriptionName, scope }: PushMetadata) =>
   [eventSubscriptionName, scope.id].map((id) => id.toLowerCase())
 

@@ -21,7 +21,7 @@ export interface OptionsContext {
    * that ask who serves.
    */
   readonly isReady: () => boolean
-  /** The body of the answer to OPTIONS without origin. Anybody may read it, so it must hold nothing secret. */
+  /** The body of the answer to OPTIONS without origin. Anybody may read this body: it must hold nothing secret. */
   readonly health: () => unknown
 }
 

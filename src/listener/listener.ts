@@ -33,7 +33,7 @@ export interface ListenerOptions
   readonly mayBeRouted?: () => boolean
   /** @default the machine's */
   readonly clock?: SteadyClock
-  /** Where the bytes of deliveries are counted. @default that of the process */
+  /** Where the bytes of deliveries are counted. @default the room of the process */
   readonly room?: Room
   /** Narrower bounds of the server. @default serverDefaults */
   readonly limits?: Partial<ServerLimits>
@@ -113,16 +113,16 @@ export async function createListener(options: ListenerOptions) {
   }
 
   return {
-    /** Where it listens; `undefined` while it does not. */
+    /** The address; `undefined` while the listener does not listen. */
     address: () => address,
     status: () => ({ draining: gate.isDraining, ...dispatcher.status(), ...answers.figures() }),
-    /** The metadata by which deliveries are accepted: the present ones, then former ones. */
+    /** The metadata by which deliveries are accepted: the present metadata, then former metadata. */
     accepts: () => [input, ...formers.inputs()],
     /**
      * Listens. To be called once.
      *
      * @param waitMs how long a port in use is tried, in ms. @default 2_000
-     * @throws BindingError PORT_UNAVAILABLE, or the reason of `signal`; it is closed then
+     * @throws BindingError PORT_UNAVAILABLE, or the reason of `signal`; the listener is closed then
      */
     async listen(signal: AbortSignal, waitMs = freeingMs): Promise<void> {
       const { listenAddress: host, handshakePort: port } = input

@@ -11,7 +11,7 @@ export interface CredentialFault {
 
 /** What the credential of a delivery proves. */
 export type Evidence =
-  /** It comes from our event subscription, or from a former one, of another name or scope. */
+  /** The delivery comes from our event subscription, or from a former one, of another name or scope. */
   | { readonly kind: 'proven'; readonly isFormer?: true }
   /** No credential, or unknown key ids only: the delivery may still be ours, from before or after a change of secret. */
   | { readonly kind: 'absent' }

@@ -4,8 +4,8 @@ import type { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 
 /**
- * The value of a header; `undefined` where it has none, or several that differ. A proxy may send a header twice, and Node joins the two
- * values with a comma. Case does not count as a difference.
+ * The value of a header; `undefined` where the header has none, or several that differ. A proxy may send a header twice, and Node joins the
+ * two values with a comma. Case does not count as a difference.
  */
 export function soleValue(header: string | readonly string[] | undefined): string | undefined {
   if (typeof header !== 'string') return undefined
@@ -47,7 +47,7 @@ export function declaredLength(headers: IncomingHttpHeaders): number | undefined
   return headers['transfer-encoding'] === undefined ? 0 : undefined
 }
 
-/** How reading a body ended without its bytes: it is over the limit, or there was no room for it. */
+/** How reading a body ended without its bytes: the body is over the limit, or there was no room for its bytes. */
 export const overLimit = Symbol('body over the limit')
 export const noRoom = Symbol('no room for the body')
 
@@ -135,8 +135,8 @@ export function jsonAnswer(status: number, headers: Readonly<Record<string, stri
 const retryAfterSeconds = 30
 
 /**
- * An error answer as `application/problem+json` (RFC 9457). Strangers read `detail`: it is a fixed sentence, or names fields and positions,
- * never the text of an error. Facts for programs are `members` beside it. A 503 gets `Retry-After`.
+ * An error answer as `application/problem+json` (RFC 9457). Strangers read `detail`: a fixed sentence, or names of fields and positions,
+ * never the text of an error. Facts for programs are the `members`. A 503 gets `Retry-After`.
  */
 export function problemAnswer(
   status: number,

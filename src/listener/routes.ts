@@ -47,7 +47,7 @@ interface AdmittedDelivery {
 }
 
 /**
- * The routes of the listener as a Fastify plugin. It must not be wrapped by fastify-plugin: encapsulated, its parsers and its error handler
+ * The routes of the listener as a Fastify plugin. Do not wrap the plugin by fastify-plugin: encapsulated, its parsers and its error handler
  * touch nothing of the host.
  */
 export function createRoutes(options: RoutesOptions): FastifyPluginAsync {
@@ -225,10 +225,10 @@ let waiting: { readonly context: AsyncResource; readonly step: () => void }[] = 
 let waitingBytes = 0
 
 /**
- * Collects the steps of one turn of the event loop. They are taken one after another when the turn ends, or when they reach a bound: all
- * handlers run first, then all answers are sent. The code is then still in the processor's caches, and who waits for the answers is woken
- * once: a delivery took 57.2 µs of processor time with it, and 67.0 µs without it (bench/where-time-goes.md).
- * Each step runs in the asynchronous context in which it was added. It must not throw: those behind it would be dropped.
+ * Collects the steps of one turn of the event loop. The steps run one after another when the turn ends, or when their number or bytes
+ * reach a bound: all handlers run first, then all answers are sent. The code is then still in the processor's caches, and who waits for the
+ * answers is woken once: a delivery took 57.2 µs of processor time with this, and 67.0 µs without (bench/where-time-goes.md).
+ * Each step runs in the asynchronous context in which it was added. A step must not throw: the steps behind it would be dropped.
  *
  * @param bytes memory that the step holds
  */

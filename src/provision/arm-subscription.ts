@@ -26,7 +26,7 @@ import {
 
 export type LookedUp =
   | { readonly kind: 'found'; readonly properties: SubscriptionProperties }
-  /** `certain` where the list of the source does not have it either; the list could not be read otherwise. */
+  /** `certain`: the list of the source does not have the event subscription either. Else that list could not be read. */
   | { readonly kind: 'missing'; readonly certain: boolean }
 
 /** `plain` leaves out what ARM hides (the query of the URL, secret attributes), which takes up to three more requests. */
@@ -45,7 +45,7 @@ export async function asPermitted<T>(read: (detail: Detail) => Promise<T>) {
 /** Pause before an event subscription that is said to be missing is looked up again. */
 const secondLookMs = 2_000
 
-/** The event subscription; `undefined` if it does not exist, which is asked twice where the list may not be read. */
+/** Reads the event subscription; `undefined` where it does not exist. Where the list may not be read, ARM is asked twice. */
 export async function readSubscription(
   arm: Arm,
   place: SubscriptionPlace,
@@ -89,13 +89,13 @@ function propertiesOf(answer: unknown): SubscriptionProperties {
   throw unreadable(`it is not an event subscription (${read.fault}); a proxy may have answered instead of ARM`)
 }
 
-/** ARM itself says that there is no event subscription. That of a missing scope has another code. */
+/** ARM itself says that there is no event subscription. For a missing scope ARM has another code. */
 const isMissingInWords = (error: unknown) => readFailure(error, 0).kind === 'notFound'
 
 /**
- * Whether the list of the source does not have it either; false where the list may not be read.
+ * Whether the list of the source has no such event subscription either; false where the list may not be read.
  *
- * @throws ArmFailureError of a passing kind where the list has it
+ * @throws ArmFailureError of a passing kind where the list has the event subscription
  */
 async function isAbsentFromList(arm: Arm, place: SubscriptionPlace, limits: CallLimits): Promise<boolean> {
   const get = (path: string) => arm.ask({ path }, limits)
@@ -162,7 +162,7 @@ async function withHidden(
   return { ...properties, ...withDestination(properties, { ...destination, endpointType, properties: whole }) }
 }
 
-/** The attributes, with what is hidden of them from their own call. */
+/** The attributes. Values that the plain read hides come from a call of their own. */
 function joinValues(
   attributes: readonly DeliveryAttribute[],
   revealed: readonly DeliveryAttribute[],
@@ -188,7 +188,7 @@ const pollIntervalMs = 2_000
 /** Longest pause between two polls, whatever ARM asks for. */
 const maxPollMs = 60_000
 
-/** Most operations end within so many polls. After them the event subscription itself is read as well. */
+/** Most operations end within so many polls. After that the event subscription itself is read as well. */
 const pollsBeforeReading = 2
 
 /**

@@ -34,7 +34,7 @@ export interface ArmRequest {
   readonly method?: HttpMethods
   /** A path that begins with a slash, or a URL of ARM, as in a `nextLink`. Its own `api-version` stays. */
   readonly path: string
-  /** @default that of Event Grid's resources */
+  /** @default the API version of Event Grid's resources */
   readonly apiVersion?: string
   readonly body?: object
 }
@@ -44,7 +44,7 @@ export type Arm = ReturnType<typeof connectArm>
 /**
  * The base URL of Azure Resource Manager, without a trailing slash.
  *
- * @throws BindingError METADATA_INVALID where it is not https
+ * @throws BindingError METADATA_INVALID where the URL is not https
  */
 export function resourceManagerOf(endpoints: Endpoints, environment: AzureEnvironment): string {
   const resourceManager = (endpoints.resourceManager ?? environment.resourceManager).replace(/(?<!\/)\/+$/, '')
@@ -55,9 +55,8 @@ export function resourceManagerOf(endpoints: Endpoints, environment: AzureEnviro
 }
 
 /**
- * Connects to ARM by the SDK's client. Retries are the caller's: the SDK's own are off, so that they do not multiply. Nor are its
- * operations for event subscriptions used: their model of 2022 has no namespaces, and drops from a body and from an answer what it does
- * not know.
+ * Connects to ARM by the SDK's client. Retries are the caller's: the SDK's own are off, so that retries do not multiply. The SDK's
+ * operations for event subscriptions are not used: their model of 2022 has no namespaces, and drops unknown members of bodies and answers.
  *
  * @throws BindingError METADATA_INVALID where the endpoint of ARM is not https, or would be asked through a proxy of an unknown kind
  */

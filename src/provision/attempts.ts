@@ -94,7 +94,7 @@ interface Failed {
   readonly passes: boolean
   /** The attempt ran out of time: the failure before it says more. */
   readonly ranOut: boolean
-  /** What Azure asks for, in ms; 0 where it asks for nothing. */
+  /** The pause that Azure asks for, in ms; 0 where Azure asks for none. */
   readonly retryAfterMs: number
   readonly isMissing: boolean
 }
@@ -170,9 +170,9 @@ export interface ProvisionTarget {
 /** What a read of the event subscription shows. */
 export interface SubscriptionLook {
   readonly exists: boolean
-  /** Whether it delivers to this endpoint. */
+  /** Whether the event subscription delivers to this endpoint. */
   readonly delivers: boolean
-  /** Whether it does so without our credential. */
+  /** Whether the event subscription delivers here without our credential. */
   readonly lacksCredential: boolean
 }
 

@@ -47,9 +47,9 @@ export interface FieldChange {
 }
 
 /**
- * Decides what to do about an event subscription: as little as brings it to what is wanted.
+ * Decides what to do about an event subscription: the least that makes it as wanted.
  *
- * @param existing `undefined` where it does not exist
+ * @param existing `undefined` where the event subscription does not exist
  * @param resets what a setting with the value `default` does, see {@link WantedSubscription.merge}
  */
 export function decideUpsert(
@@ -139,19 +139,19 @@ export interface Refusal {
 /** The description of an event subscription that the metadata asks for. All its functions are pure. */
 export interface WantedSubscription {
   readonly place: SubscriptionPlace
-  /** Why what exists must not be written; `undefined` where it may. */
+  /** Why the existing event subscription must not be written; `undefined` where it may be. */
   refusalOf(existing: SubscriptionProperties): Refusal | undefined
   /**
    * The whole event subscription to write: the settings of the metadata over the existing ones. What the operator set elsewhere stays.
-   * With `resets: 'ignore'` a setting that goes back to its default is left as it stands: after our own write the service shows its
+   * With `resets: 'ignore'` a setting that goes back to its default is not changed: after our own write the service shows its
    * default there, perhaps in words.
    */
   merge(existing: SubscriptionProperties, options: { readonly resets: 'apply' | 'ignore' }): UnknownRecord
   /** What a write takes from somebody, a sentence each. */
   warningsOf(existing: SubscriptionProperties): readonly string[]
-  /** Why it does not deliver to us, as far as a plain read shows; `undefined` where it does. */
+  /** Why the event subscription does not deliver to us, as far as a plain read shows; `undefined` where it does. */
   awayFrom(existing: SubscriptionProperties): string | undefined
-  /** A plain answer of ARM, with what that hides as we want it. */
+  /** A plain answer of ARM. Values that ARM hides are filled in as we want them. */
   assumeHidden(existing: SubscriptionProperties): SubscriptionProperties
   /** Whether deliveries need our credential, and the event subscription does not carry that credential. */
   lacksCredential(existing: SubscriptionProperties): boolean
@@ -164,7 +164,7 @@ export const replacedDestination = (existing: SubscriptionProperties): string =>
 /** Settings of the metadata by ARM's names; a value of `resetToDefault` takes a member out, `undefined` keeps what exists. */
 type Settings = Readonly<Record<string, unknown>>
 
-/** What exists, with settings of the metadata over it. */
+/** The existing settings, with the settings of the metadata over them. */
 export function withSettings(
   existing: unknown,
   settings: Settings,
@@ -204,7 +204,7 @@ export const standingFilters = (wanted: readonly AdvancedFilter[], existing: rea
       existing.find((stands) => isDeepStrictEqual(comparable(stands, filter), comparable(filter, filter))) ?? filter,
   )
 
-/** The filter of an event subscription outside of namespaces: that of the metadata over the existing one. */
+/** The filter of an event subscription outside of namespaces: the filter of the metadata over the existing filter. */
 export function mergeFilter(
   { includedEventTypes, subjectBeginsWith, subjectEndsWith, advancedFilters }: Partial<SubscriptionSettings>,
   existing: SubscriptionProperties['filter'],
@@ -223,7 +223,7 @@ const comparable = (filter: UnknownRecord | AdvancedFilter, other: AdvancedFilte
 export interface SubscriptionPlace {
   readonly kind: 'extension' | 'systemTopic' | 'partnerTopic' | 'namespaceTopic'
   readonly name: string
-  /** Resource id of the resource whose events it takes. */
+  /** Resource id of the resource whose events are taken. */
   readonly sourceId: string
   /** The path of all event subscriptions of the source. */
   readonly listPath: string
@@ -236,7 +236,7 @@ export const subscriptionIdOf = ({ listPath, name }: SubscriptionPlace): string 
 
 /**
  * The place of an event subscription at a scope (pure). Azure refuses the extension path of a system topic ("This event subscription
- * operation is not supported using this API call"), and takes that of custom topics, domains and their topics.
+ * operation is not supported using this API call"), and takes the extension path of custom topics, domains and their topics.
  */
 export function placeAt(scope: Scope, name: string): SubscriptionPlace {
   const { id: sourceId } = scope

@@ -1,11 +1,11 @@
-/** What a message about a failure of the event subscription names, and what it must not show. */
+/** What a message about a failure of the event subscription names, and which texts the message must not show. */
 import type { FailureContext } from '../azure/refusals/resource-manager-refusal.ts'
 import { splitDeliveryCredentials } from '../core/delivery-credential.ts'
 import { type EitherInput, type PullMetadata, type PushMetadata, secretsOf } from '../metadata/typed/metadata.ts'
 import { placeAt } from './decide.ts'
 import { type SubscriptionProperties, webHookOf } from './values.ts'
 
-/** What the explanation of a failure of push names, and what it must not show. */
+/** What the message about a failure of push names, and which texts the message must not show. */
 export function failureContext(input: PushMetadata, resourceManager: string): FailureContext {
   const { subscriberEndpoint, scope, eventSubscriptionName } = input
   return {

@@ -15,7 +15,7 @@ import { cut } from '../support/text/text.ts'
 
 export type HandshakeRequest = Pick<Probe, 'method' | 'headers' | 'body'>
 
-/** Header of the consent of a replica that is not ready for deliveries. Event Grid does not read it; other replicas do. */
+/** Header of the consent of a replica that is not ready for deliveries. Other replicas read this header, Event Grid does not. */
 export const notReadyHeader = 'x-eventgrid-binding-not-ready'
 
 /** Of events as CloudEvents (Event Grid: end-point-validation-cloud-events-schema). */
@@ -63,7 +63,7 @@ export interface HandshakeRefusal {
   readonly fix: string
 }
 
-/** Of the answer to OPTIONS: headers give the consent, the status alone does not. `undefined`: it consents. */
+/** Why an answer to OPTIONS is no consent; `undefined` where it is. Headers give the consent, the status alone does not. */
 export function refusalOfOptions(answer: ProbeAnswer, input: Endpoint): HandshakeRefusal | undefined {
   const origin = input.environment.eventGridOrigin
   if (answer.status < 200 || answer.status > 299) return refused('OPTIONS', answer, input)
@@ -80,7 +80,7 @@ export function refusalOfOptions(answer: ProbeAnswer, input: Endpoint): Handshak
   return { ...explained('OPTIONS', answer, input), what }
 }
 
-/** Of the answer to the validation event: 200 with its code, and nothing else. `undefined`: it consents. */
+/** Why an answer to the validation event is no consent; `undefined` where it is: 200 with the code of the event, and nothing else. */
 export function refusalOfValidation(answer: ProbeAnswer, code: string, input: Endpoint): HandshakeRefusal | undefined {
   if (answer.status !== 200) return refused('POST', answer, input)
   const said = readJson(answer.body)
@@ -105,10 +105,10 @@ function refused(method: 'OPTIONS' | 'POST', answer: ProbeAnswer, input: Endpoin
   return { ...rest, what: `${what}${aside}${who(answer, cite)}`, fix: [fix, ...hints(answer)].join('\n') }
 }
 
-/** A text of a server as it may be shown: one line, cut, and without what is secret. */
+/** A text of a server for the log: one line, cut, without secrets. */
 type Cite = (text: string, maxLength: number) => string
 
-/** A server may echo what it was sent: the query of `subscriberEndpoint`, or parts of it. */
+/** A server may echo its request: the query of `subscriberEndpoint`, or parts of that query. */
 export function citer({ subscriberEndpoint }: Pick<PushMetadata, 'subscriberEndpoint'>): Cite {
   const secrets = querySecrets(subscriberEndpoint)
   return (text, maxLength) => cut(scrub(text, secrets), maxLength)
@@ -146,7 +146,7 @@ export type EndpointAnswer =
   /** An emulator serves this public name by its ingress: there is nobody to ask. */
   | { readonly kind: 'emulated' }
 
-/** The endpoint of a web hook, as it can be asked. */
+/** Where and how the endpoint of a web hook is asked. */
 export interface AskedEndpoint {
   /** Its URL without what is secret. */
   readonly shown: string
@@ -165,9 +165,9 @@ export interface EndpointQuestion {
 }
 
 /**
- * Makes the question, which is that of the schema that will be written. With `CloudEventSchemaV1_0` Event Grid asks by OPTIONS alone. With
- * `EventGridSchema` it posts a validation event and never sends OPTIONS; so an endpoint that consents to OPTIONS says nothing about it,
- * and the same event is posted here, which does no harm: who serves the handshake gives the code back, and no application sees the event.
+ * Makes the question. Its form depends on the schema that will be written. With `CloudEventSchemaV1_0` Event Grid asks by OPTIONS alone.
+ * With `EventGridSchema` it posts a validation event and never sends OPTIONS; so a consent to OPTIONS says nothing about that schema, and
+ * the same event is posted here. That does no harm: who serves the handshake gives the code back, and no application sees the event.
  */
 export function createEndpointQuestion({ input, endpoints, resourceManager }: EndpointQuestion): AskedEndpoint {
   const url = new URL(input.subscriberEndpoint)

@@ -13,9 +13,9 @@ export interface Differences {
   readonly problem: string
   /** Deliveries come here without our credential. */
   readonly lacksCredential: boolean
-  /** Event Grid delivers nothing by it before it is written again, as with the state `Failed`. */
+  /** The event subscription delivers nothing before it is written again, as in the state `Failed`. */
   readonly isDown: boolean
-  /** It delivers to another endpoint or destination. */
+  /** The event subscription delivers to another endpoint or destination. */
   readonly isAway: boolean
 }
 
@@ -56,7 +56,7 @@ export async function checkSubscriptions(target: ProvisionTarget, task: Provisio
 export interface PlannedSubscription {
   /** The resource id of the event subscription. */
   readonly id: string
-  /** `wait`: somebody changes it at the moment. `refuse`: it must not be written, see `because` and `fix`. */
+  /** `wait`: somebody changes the event subscription now. `refuse`: it must not be written, see `because` and `fix`. */
   readonly action: Upsert['action']
   /** Why, as a clause; absent with `keep`. */
   readonly because?: string
@@ -123,7 +123,7 @@ export async function inspectSubscriptions(
   const found: FoundSubscription[] = []
   for (const subscription of wanted) {
     const look = await lookAsPermitted(arm, subscription, limits, detail)
-    // One that is missing counts more than what differs in the one before.
+    // A missing event subscription counts more than a difference in the one before.
     if (look.kind === 'missing') return look
     onFound?.(look.properties)
     found.push({ wanted: subscription, existing: look.properties })
@@ -131,7 +131,7 @@ export async function inspectSubscriptions(
   return { kind: 'found', differences: differencesOf(found) }
 }
 
-/** An event subscription as it was read. What was hidden counts as wanted. */
+/** An event subscription as it was read. Hidden values count as wanted. */
 interface FoundSubscription {
   readonly wanted: WantedSubscription
   readonly existing: SubscriptionProperties
@@ -151,13 +151,13 @@ function differencesOf(found: readonly FoundSubscription[]): Differences | undef
   }
 }
 
-/** Whether Event Grid delivers nothing by it, and nobody is changing it. */
+/** Whether the event subscription delivers nothing, and nobody is changing it. */
 const isStopped = (existing: SubscriptionProperties) => !isActive(existing) && !isChanging(existing)
 
 const deliversElsewhere = (existing: SubscriptionProperties, wanted: WantedSubscription) =>
   isProvisioned(existing) && wanted.awayFrom(existing) !== undefined
 
-/** Where what ARM hides may not be read, it counts as wanted. */
+/** Hidden values that may not be read count as wanted. */
 async function lookAsPermitted(
   arm: Arm,
   subscription: WantedSubscription,
@@ -170,7 +170,7 @@ async function lookAsPermitted(
   return { kind: 'found', properties: subscription.assumeHidden(found.properties) }
 }
 
-/** Why it delivers nothing here, as a clause; `undefined` where it does, and while somebody changes it. */
+/** Why the event subscription delivers nothing here, as a clause; `undefined` where it delivers, and while somebody changes it. */
 function whyNotDelivering(existing: SubscriptionProperties, wanted: WantedSubscription): string | undefined {
   if (isChanging(existing)) return undefined
   const { provisioningState: state = 'Succeeded' } = existing

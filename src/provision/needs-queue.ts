@@ -1,4 +1,4 @@
-/** Pull: the Queue event subscription of the namespace topic, and that which forwards another scope's events to it. */
+/** Pull: the Queue event subscription of the namespace topic, and the one that forwards the events of another scope to that topic. */
 
 import type { PullMetadata } from '../metadata/typed/metadata.ts'
 import type { UnknownRecord } from '../support/text/json-text.ts'
@@ -29,7 +29,7 @@ const withoutSecrets = {
   lacksCredential: () => false,
 } satisfies Partial<WantedSubscription>
 
-/** The Queue event subscription of the namespace topic; then, if another scope's events are forwarded to it, that of the scope. */
+/** The Queue event subscription of the namespace topic. Then, where the events of another scope are forwarded, the one of that scope. */
 export function wantedForPull(pull: PullMetadata): readonly WantedSubscription[] {
   const { forwardedScope } = pull
   return [wantedQueue(pull), ...(forwardedScope ? [wantedForwarding(pull, forwardedScope)] : [])]
@@ -79,8 +79,8 @@ function wantedQueue(pull: PullMetadata): WantedSubscription {
 }
 
 /**
- * A Queue event subscription filters subjects by advanced filters. Where the metadata set no `advancedFilters`, those of the operator stay
- * beside the filters of subjects.
+ * A Queue event subscription filters subjects by advanced filters. Where the metadata set no `advancedFilters`, the operator's filters
+ * stay beside the filters of subjects.
  */
 function queueFilters(settings: PullMetadata['settings'], existing: readonly UnknownRecord[] = []): UnknownRecord {
   const { includedEventTypes, subjectBeginsWith, subjectEndsWith, advancedFilters } = settings

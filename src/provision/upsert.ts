@@ -22,8 +22,8 @@ export interface UpsertOutcome {
 }
 
 /**
- * Creates the event subscriptions, or changes them to what the metadata asks for: reads, decides, writes if necessary, waits
- * until it is provisioned, and reads again to check the result.
+ * Creates the event subscriptions, or changes them to what the metadata asks for. For each: reads, decides, writes if necessary, waits
+ * until the event subscription is provisioned, and reads again to check the result.
  *
  * @throws BindingError CREDENTIALS_REJECTED, PERMISSION_DENIED, PROVIDER_NOT_REGISTERED, SCOPE_NOT_FOUND,
  * SUBSCRIPTION_REJECTED, HANDSHAKE_FAILED (also at the end of the time, if the last failure was a handshake), TIMEOUT
@@ -60,7 +60,7 @@ const maxWrites = 2
 
 const written = { create: 'created', patch: 'patched', replace: 'replaced' } as const
 
-/** Makes a function that brings about one event subscription within an attempt. It remembers what it wrote. */
+/** Makes a function that creates or updates one event subscription within an attempt. The function remembers what it wrote. */
 function createUpsert(
   { arm, input, endpoint }: ProvisionTarget,
   wanted: WantedSubscription,
@@ -169,8 +169,8 @@ interface AskBeforeWriteOptions {
   /** What would be written, as a clause. */
   readonly because: string
   /**
-   * This replica may not be ready yet. The first question may make it ready, and a balancer needs a moment to find it: so a refusal is not
-   * final before the time is over.
+   * This replica may not be ready yet. The first question may make the replica ready, and a balancer needs a moment to find it: so a
+   * refusal is not final before the time is over.
    */
   readonly mayWait: boolean
   readonly onAnswer: (answer: EndpointAnswer) => void
@@ -233,7 +233,7 @@ export async function askBeforeWrite(options: AskBeforeWriteOptions): Promise<st
   return last.kind === 'silence' ? unreachedSentence(last.why, options) : undefined
 }
 
-/** What the endpoint answered, while a write waits. Without a remedy: it may be over in a moment. */
+/** What the endpoint answered, while a write waits. Without a remedy: the next answer may be a consent. */
 function waiting(
   answer: Extract<EndpointAnswer, { kind: 'refusal' | 'silence' }>,
   { endpoint, because }: AskBeforeWriteOptions,

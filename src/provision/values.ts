@@ -93,7 +93,7 @@ function withoutNulls(value: unknown): unknown {
 
 type Destined = Pick<SubscriptionProperties, 'destination' | 'deliveryWithResourceIdentity'>
 
-/** Where it delivers to, with or without a managed identity. */
+/** The destination, with or without a managed identity. */
 export const destinationOf = ({ destination, deliveryWithResourceIdentity: wrapped }: Destined) =>
   wrapped ? wrapped.destination : destination
 
@@ -115,7 +115,7 @@ export function withDestination<Given extends object>(
     : { destination, deliveryWithResourceIdentity: undefined }
 }
 
-/** Where it delivers to, in words. */
+/** The destination in words. */
 export function destinationName(properties: Destined): string {
   const kind = destinationOf(properties)?.endpointType ?? 'another destination'
   return properties.deliveryWithResourceIdentity ? `${kind} by a managed identity` : kind
@@ -137,7 +137,7 @@ export function unreadableAttribute(destination: Destination | undefined): strin
 }
 
 /**
- * Whether the value of a delivery attribute is known. ARM leaves out a value that it does not tell, or has the word `Hidden` in its place.
+ * Whether the value of a delivery attribute is known. ARM leaves out a secret value, or has the word `Hidden` in its place.
  * Event Grid accepts no empty value, so an empty value is not known either.
  */
 export function isValueKnown({ type, properties: { value, isSecret, sourceField } = {} }: DeliveryAttribute): boolean {
@@ -158,7 +158,7 @@ export const isProvisioned = ({ provisioningState: state }: SubscriptionProperti
 export const isActive = ({ provisioningState: state }: SubscriptionProperties): boolean =>
   state === undefined || state === 'Succeeded' || state === 'Updating'
 
-/** Does a member of JSON say no more than if it were missing? */
+/** Does a member of JSON mean the same as no member? */
 export function isNothing(value: unknown): boolean {
   if (value === undefined || value === '') return true
   return Array.isArray(value) ? value.length === 0 : isRecord(value) && Object.keys(value).length === 0
@@ -218,7 +218,7 @@ const spellings: Readonly<Record<string, (text: string) => unknown>> = {
 }
 
 /**
- * An event subscription as it compares: only what can be written, under ARM's names, and nothing that says no more than a default.
+ * The form in which event subscriptions compare: only what can be written, under ARM's names, and nothing that equals a default.
  * Delivery attributes stand by name.
  */
 export function canonicalSubscription(properties: UnknownRecord): UnknownRecord {

@@ -109,7 +109,7 @@ interface FoundEvent {
   readonly within: UnknownRecord
 }
 
-/** The events in a JSON text; `undefined` where it is data. */
+/** The events in a JSON text; `undefined` where the text is data. */
 function recognise(text: string, value: unknown) {
   const isArray = Array.isArray(value)
   const values: readonly unknown[] = isArray ? value : [value]
@@ -133,14 +133,14 @@ function recognise(text: string, value: unknown) {
   return { schema, isArray, events }
 }
 
-/** The text of each item of an array, as it stands there. */
+/** The text of each item of an array, unchanged. */
 function itemTexts(text: string): readonly string[] {
   const bytes = Buffer.from(text)
   const found = sliceTopLevel(bytes, Number.POSITIVE_INFINITY)
   return found.kind === 'array' ? found.slices.map(({ start, end }) => bytes.toString('utf8', start, end)) : []
 }
 
-/** Without what Event Grid has added to a dead letter: it refuses that. */
+/** Without the members that Event Grid adds to a dead letter: Event Grid refuses an event with them. */
 function wholeEvent({ event, within }: FoundEvent, json: string): WholeEvent {
   if (event === within) return { event, json }
   const members = memberTexts(json)
@@ -167,7 +167,7 @@ const topicFields: ReadonlySet<string> = new Set([
   'lasthttpstatuscode',
 ])
 
-/** Those of a namespace topic (dead-letter-event-subscriptions-namespace-topics). */
+/** The reasons of a namespace topic (dead-letter-event-subscriptions-namespace-topics). */
 const namespaceFields: ReadonlySet<string> = new Set([
   'deadletterproperties',
   'brokerproperties',
@@ -179,10 +179,10 @@ const ofDeadLetter = /^(deadletter|brokerproperties)/i
 
 /**
  * Takes a dead letter apart (pure); `undefined` for any other value. The dead letter of a namespace topic has its event in a member
- * `event`, or beside what was added. What an application receives has `brokerProperties` too, but no reason in it.
+ * `event`, or beside the added members. An event that an application receives has `brokerProperties` too, but no reason in them.
  */
 export function openDeadLetter(value: UnknownRecord): DeadLetter | undefined {
-  // Most values are none: nothing is copied for those.
+  // Most values are no dead letter: nothing is copied for them.
   if (!Object.keys(value).some((name) => ofDeadLetter.test(name))) return undefined
   const without = (fields: ReadonlySet<string>) =>
     Object.fromEntries(Object.entries(value).filter(([name]) => !fields.has(name.toLowerCase())))
@@ -221,7 +221,7 @@ const required: Readonly<Record<EventSchema, Readonly<Record<string, Rule>>>> = 
   EventGridSchema: { id: nonEmpty, subject: text, eventType: nonEmpty, eventTime: nonEmpty },
 }
 
-/** The faults of a whole event: one sentence for each field, which names it. */
+/** The faults of a whole event: one sentence for each field, which names the field. */
 function faultsOfEvent(schema: EventSchema, event: UnknownRecord): string[] {
   return Object.entries(required[schema]).flatMap(([name, rule]) => {
     const fault = Object.hasOwn(event, name) ? rule(event[name]) : 'is missing'
@@ -229,15 +229,15 @@ function faultsOfEvent(schema: EventSchema, event: UnknownRecord): string[] {
   })
 }
 
-/** An event as it is sent. */
+/** An event that is ready to be sent. */
 export interface WireEvent {
   readonly id: string
-  /** The event as JSON, with exactly the given attributes and those of the trace. An event that was given as text stays that text. */
+  /** The event as JSON, with the given attributes and the trace, and no others. An event that was given as text stays that text. */
   readonly json: string
   readonly bytes: number
-  /** The trace context in which the event was made: its own, else that of the invoke metadata. */
+  /** The trace context in which the event was made: its own, else the trace context of the invoke metadata. */
   readonly origin: TraceContext | undefined
-  /** Whether it has room for a trace context: a CloudEvent that neither has nor got one. The Event Grid schema has no place for it. */
+  /** Whether a trace context can be added: to a CloudEvent that has none. The Event Grid schema has no place for a trace. */
   readonly takesTrace: boolean
 }
 
@@ -274,8 +274,8 @@ function wireEvents(
 const traceNames = ['traceparent', 'tracestate'] as const
 
 /**
- * Adds the two attributes at the end of an event's JSON and leaves the rest as it is. An event that would become too large
- * stays without.
+ * Adds the two attributes at the end of an event's JSON, and changes nothing else. An event that would become too large
+ * gets none.
  */
 export function withTraceContext(event: WireEvent, added: TraceContext, maxBytes: number): WireEvent {
   const attributes = `,${JSON.stringify(added).slice(1)}`

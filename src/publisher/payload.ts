@@ -18,8 +18,8 @@ export type Payload =
   | { readonly kind: 'bytes'; readonly bytes: Buffer }
 
 /**
- * Takes a payload of `create` as the caller gave it: text and bytes (`Buffer`, `ArrayBuffer`, any typed array) that parse to an object or
- * array are that; everything else goes by the rules of `JSON.stringify`, except that an object which JSON would lose is refused. The one
+ * Reads the payload of `create`. Text and bytes (`Buffer`, `ArrayBuffer`, any typed array) that parse to an object or array become that
+ * object or array. Everything else goes by the rules of `JSON.stringify`, but an object whose content JSON would lose is refused. The one
  * place for bytes inside an object is the `data` of a CloudEvent, which becomes `data_base64`.
  *
  * @throws BindingError PAYLOAD_INVALID
@@ -61,7 +61,7 @@ export function invalidPayload(what: string, fix: string, details?: PayloadDetai
   return new BindingError('PAYLOAD_INVALID', { what, fix, details })
 }
 
-/** The object or array that a text holds, if it holds one. A byte order mark is no part of it. */
+/** The object or array that a text holds; `undefined` for another text. A byte order mark is left out. */
 function structured(text: string): Payload | undefined {
   if (!/^\ufeff?[ \t\r\n]*[[{]/.test(text)) return undefined
   try {
@@ -124,7 +124,7 @@ function reasonOf(error: unknown): string {
 
 /**
  * Walks through a value as `JSON.stringify` does. Throws at the first value that JSON would make `{}` of, leave out (other than
- * `undefined`), or has no form for; `path` is then the way to it. `above`: the objects around it.
+ * `undefined`), or has no form for; `path` then leads to that value. `above`: the objects around the value.
  */
 function refuseLost(given: unknown, path: (string | number)[], above: object[]): void {
   if (Buffer.isBuffer(given)) throw new LostError('bytes')
@@ -167,10 +167,10 @@ function hiddenContent(value: object): string | undefined {
   return kind === 'Object' ? 'an object without fields that JSON writes' : `an object of the kind ${kind.slice(0, 100)}`
 }
 
-/** It has nothing, and its class has nothing that could tell what is hidden. */
+/** The object has no field, and its class has no member that could tell what is hidden. */
 const isEmpty = (value: object): boolean => Reflect.ownKeys(value).length === 0 && isBare(Object.getPrototypeOf(value))
 
-/** Have a class and those above it no member of their own? The top of the chain is the class of all objects, also in another realm. */
+/** Have a class and its parents no member of their own? The top of the chain is the class of all objects, also in another realm. */
 function isBare(above: unknown): boolean {
   if (typeof above !== 'object' || above === null) return true
   const next: unknown = Object.getPrototypeOf(above)
@@ -178,7 +178,7 @@ function isBare(above: unknown): boolean {
 }
 
 /**
- * A CloudEvent whose `data` is bytes, as other SDKs write it, with `data_base64` instead. One that a handler got has both: its
+ * Writes the bytes in the `data` of a CloudEvent, as other SDKs have them, as `data_base64`. An event that a handler got has both: its
  * decoded `data` is left out.
  */
 function liftBinaryData(event: unknown): unknown {
@@ -206,7 +206,7 @@ export interface NewEventContext {
 }
 
 /**
- * The event that data becomes (pure; docs/publishing.md). Data that is JSON already stays as it is, to the byte. The Event Grid schema has
+ * The event that data becomes (pure; docs/publishing.md). Data that is JSON already stays the same, to the byte. The Event Grid schema has
  * no place for `dataschema` and bytes.
  *
  * @param given by {@link readAttributes}
@@ -285,7 +285,7 @@ export function readAttributes(metadata: Readonly<Record<string, unknown>>): Rea
       throw invalidPayload(`metadata ${name} must be a string, not ${kindOf(value)}`, 'write it as text')
     }
     const before = given.get(name)
-    // A runtime adds a trace beside that of the caller, perhaps in another letter case: the last one counts.
+    // A runtime adds a trace beside the trace of the caller, perhaps in another letter case: the last trace counts.
     if (before !== undefined && before !== value && !ofTrace.has(name)) {
       throw invalidPayload(`metadata ${name} is given twice`, 'give it once; names match without regard to case')
     }

@@ -95,7 +95,7 @@ export function createPublisher(options: PublisherOptions) {
   ): PublishCall => {
     if (closed) throw closedError()
     if (signal?.aborted) throw abortedError()
-    // Before it is parsed: a text has at least as many bytes as characters.
+    // Before the text is parsed: a text has at least as many bytes as characters.
     const bytes = typeof payload === 'string' ? payload.length : (asBytes(payload)?.length ?? 0)
     room.refuseTooLarge({ events: 1, bytes })
     const given = toEvents(payload, metadata ?? {}, {
@@ -173,25 +173,25 @@ export type PublisherLimits = Readonly<Record<keyof typeof publisherDefaults, nu
 export const publisherDefaults = {
   /** Bytes of UTF-8 JSON one event may take as it is sent. Event Grid: post-to-custom-topic. */
   maxEventBytes: 1_048_576,
-  /** Bytes the events of one request may take together, with the commas between them. */
+  /** Bytes that the events of one request may take together, commas included. */
   maxRequestBytes: 1_048_576,
   /** Events in one request. Event Grid: quotas-limits. */
   maxRequestEvents: 5_000,
-  /** Events accepted and not yet settled, waiting ones and those under way. */
+  /** Events that are accepted and not yet settled: they wait, or are under way. */
   maxQueuedEvents: 100_000,
   /** Bytes of those events: 64 MiB. */
   maxQueuedBytes: 67_108_864,
-  /** Requests under way at once. A second one starts only when the waiting calls fill it. */
+  /** Requests under way at once. A second request starts only when the waiting calls fill it. */
   maxRequests: 4,
   /** Milliseconds a call may take, waiting and retries included. */
   publishTimeoutMs: 60_000,
   /** Milliseconds a call may take while the host name of the topic does not exist. */
   noSuchHostTimeoutMs: 10_000,
-  /** Milliseconds one request may take before it counts as lost. */
+  /** Milliseconds that one request may take before the request counts as lost. */
   attemptTimeoutMs: 30_000,
   /** Milliseconds `close` goes on publishing what is queued. */
   closeTimeoutMs: 10_000,
-  /** Milliseconds the first back-off may take at most; it doubles with each attempt. */
+  /** Milliseconds that the first back-off takes at most. The back-off doubles with each attempt. */
   retryBaseMs: 250,
   /** Milliseconds any back-off may take at most, `Retry-After` apart. */
   retryCapMs: 10_000,

@@ -20,7 +20,7 @@ export interface PublishCall {
   readonly load: Load
   /** The context of its span; `undefined` without one. */
   readonly context: Context | undefined
-  /** The events, request by request: one request unless they exceed it. */
+  /** The events, request by request. One request unless the events are too many or too large for one. */
   readonly requests: readonly (readonly WireEvent[])[]
   /** When the call began, by `elapsed` of the clock. */
   readonly startedAt: number
@@ -45,13 +45,13 @@ export interface PublishCallOptions extends Pick<PublishCall, 'schema' | 'load' 
   readonly signal: AbortSignal | undefined
   /** The error of a call whose time is over. */
   readonly explainTimeout: (call: PublishCall) => BindingError
-  /** Runs where the call ended by its deadline or its signal. It is rejected already. */
+  /** Runs where the call ended by its deadline or its signal. The call is rejected already. */
   readonly onGone: (call: PublishCall) => void
   /** Runs once, when the call is settled. */
   readonly onSettled: (call: PublishCall) => void
 }
 
-/** Makes a call. It watches its deadline and its signal until it is settled. */
+/** Makes a call, which watches its deadline and its signal until it is settled. */
 export function createCall(options: PublishCallOptions): PublishCall {
   const { schema, events, load, context, limits, clock, signal } = options
   const { promise, resolve, reject } = Promise.withResolvers<PublishReceipt>()
@@ -106,7 +106,7 @@ export function idsOf(call: PublishCall): { readonly published: readonly string[
   return { published: idsIn(requests.slice(0, done.requests)), ids: idsIn(requests.slice(done.requests)) }
 }
 
-/** The events of one call in as few requests as hold them, in the caller's order (pure): one request unless they exceed it. */
+/** The events of one call in as few requests as hold them, in the caller's order (pure). */
 export function splitCall<E extends { readonly bytes: number }>(
   events: readonly E[],
   bounds: RequestBounds,
@@ -201,20 +201,20 @@ export function createRequestQueue(
   }
 
   return {
-    /** Appends a call. It is sent at once if nothing is under way. */
+    /** Appends a call. The call is sent at once if nothing is under way. */
     add(call: PublishCall): void {
       waiting.push(call)
       load = addLoads(load, call.load)
       pump()
     },
-    /** Takes back a call. After an abort those that waited for its request need not wait any longer. */
+    /** Takes back a call. After an abort the calls that waited for its request need not wait any longer. */
     remove(call: PublishCall): void {
       const index = waiting.indexOf(call)
       if (index !== -1) dequeue(index, 1)
       // Others of the same connection or signal may go in this turn: nothing of theirs is to be sent.
       queueMicrotask(pump)
     },
-    /** The calls that are not settled: those that wait, and those under way. */
+    /** The calls that are not settled: waiting calls, and calls under way. */
     open: () => [...running, ...halves, waiting].flat().filter(({ settled }) => !settled),
     /** Resolves when nothing waits and nothing is under way. */
     idle: () =>
@@ -225,7 +225,7 @@ export function createRequestQueue(
   }
 }
 
-/** A call in several requests takes long: the others do not wait for it, nor for a request whose callers have all gone. */
+/** A call in several requests takes long: other calls do not wait for such a call, nor for a request whose callers have all gone. */
 const isJoint = (calls: readonly PublishCall[]) =>
   calls.some(({ requests, done, settled }) => requests.length === 1 && (done.requests === 1 || !settled))
 
@@ -255,7 +255,7 @@ export interface RequestBounds {
   readonly maxRequestEvents: number
 }
 
-/** What events take: those of a call, of a request, or of a queue. */
+/** What the events of a call, of a request or of a queue take. */
 export interface Load {
   readonly events: number
   /** Bytes of UTF-8 JSON, with a comma or a bracket behind each event. */

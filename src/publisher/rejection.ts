@@ -10,14 +10,14 @@ export type FailedRequest =
   | {
       readonly kind: 'answered'
       readonly status: number
-      /** Event Grid's message, shortened; empty where it gave none. */
+      /** Event Grid's message, shortened; empty where there is none. */
       readonly message: string
       readonly requestId: string | undefined
       readonly retryAfterMs: number | undefined
-      /** Nothing of it shows that it is Event Grid's: it may be of a proxy or another server. */
+      /** Nothing shows that the answer is Event Grid's: it may come from a proxy or another server. */
       readonly isForeign: boolean
     }
-  /** No answer, or not all of it: the connection failed or timed out. The events may have been published. */
+  /** No answer, or a part only: the connection failed or timed out. The events may have been published. */
   | {
       readonly kind: 'unreachable'
       readonly reason: string
@@ -30,7 +30,7 @@ export type FailedRequest =
   | {
       readonly kind: 'no-token'
       readonly reason: string
-      /** What to do about it, where the credential said so. */
+      /** The remedy, where the credential named one. */
       readonly fix: string | undefined
       readonly permanent: boolean
       readonly retryAfterMs: number | undefined
@@ -55,12 +55,12 @@ export interface RejectionContext extends TopicRefusalContext {
   readonly attempts: number
 }
 
-/** For an error, behind what to do about it. */
+/** Stands in an error, behind the remedy. */
 export const inDoubt = '; the topic may have accepted a request that it did not answer'
 
 /**
  * The error of a call whose events Event Grid did not take (pure). `details`: `status`, `requestId`, `attempts`, `ids` of the events
- * not published, `published` for those that were. The SDK's own error is no `cause`, since it holds the request with its key.
+ * that were not published, `published` with the ids of the others. The SDK's own error is no `cause`: it holds the request with its key.
  */
 export function explainRejection(failure: FailedRequest, context: RejectionContext): BindingError {
   const { ids, published, attempts, output } = context
@@ -115,7 +115,7 @@ function usualAnswer(status: number): string {
   return status === 200 ? ', which is not an answer of Event Grid' : ', where Event Grid answers 200'
 }
 
-/** Reads what a request without an answer failed with: the failure of a credential, or that of a connection. */
+/** Reads why a request has no answer: the credential failed, or the connection. */
 export function readNoAnswer(error: unknown, url: string, clean: (text: string) => string): FailedRequest {
   if (error instanceof NoTokenError) {
     const { message: reason, fix, retryAfterMs } = error

@@ -28,7 +28,7 @@ export interface SenderOptions {
 
 type AttemptOutcome = SendOutcome | { readonly pauseMs: number }
 
-/** Sends calls, and sends them again after a failure that may pass. */
+/** Sends calls, and sends a call again after a failure that may pass. */
 export function createSender(options: SenderOptions) {
   const { client, tracing, limits, clock, logger, random, signal, explain } = options
   let lastFailure: string | undefined
@@ -113,7 +113,7 @@ export function createSender(options: SenderOptions) {
   }
 }
 
-/** Why a call fails that ends now: by the last attempt that failed, or because it has no answer yet. */
+/** Why a call fails that ends now: by the last attempt that failed, or because there is no answer yet. */
 export const failureNow = ({ attempts, lastFailure }: PublishCall, waitedMs: number): FailedRequest =>
   lastFailure ??
   unanswered(

@@ -65,7 +65,7 @@ export function createPublishTracing(url: URL, maxEventBytes: number) {
       let count = 0
       let span: Span | undefined
       return {
-        /** Begins the span `publish {topic}`; gives its context, and the events with it, where they have none of their own. */
+        /** Begins the span `publish {topic}`. Gives its context, and the events: an event without a context gets that one. */
         begin(events: readonly WireEvent[]) {
           count = events.length
           span = beginSpan(events)
@@ -88,7 +88,7 @@ export function createPublishTracing(url: URL, maxEventBytes: number) {
         },
       }
     },
-    /** Sends a request. With several calls it has a span of its own, which is linked to theirs. */
+    /** Sends a request. A request of several calls has a span of its own, which is linked to the spans of the calls. */
     async request(calls: readonly SentCall[], events: number, send: Send): Promise<TopicAnswer> {
       const links = calls.slice(0, maxLinks).flatMap(linkToCall)
       const attributes = { ...common, [attribute.batchCount]: events }

@@ -60,7 +60,7 @@ export function publishUrl(topicEndpoint: string): URL {
  * The SDK authenticates and sends; content type and body are ours. Its `CloudEvent` schema would turn an array in
  * `data` into an object, refuse text, round `time` to milliseconds and invent `datacontenttype`; its `EventGrid`
  * schema would drop `metadataVersion` and round `eventTime`; and all would make JSON anew of events that are JSON.
- * So it is asked to send no events, and its HTTP client puts the body in.
+ * So the SDK is asked to send no events, and its HTTP client puts the body in.
  *
  * @throws BindingError METADATA_INVALID where the topic would be asked through a proxy of an unknown kind
  */
@@ -72,8 +72,8 @@ export function createTopicClient({ output, credential, endpoints, clock }: Topi
   const connections = openConnections(endpoints, { isPlain })
   const closing = new AbortController()
   const key = authentication.kind === 'accessKey' ? authentication.accessKey.reveal() : undefined
-  // The SDK would ask for the public cloud's scope. It asks for one token for all waiting requests, so a request that gives up must not
-  // end that.
+  // The SDK would ask for the public cloud's scope. The SDK asks for one token for all waiting requests, so a request that gives up must
+  // not end that question.
   const getToken = async () =>
     (await credential?.getToken(environment.topicScope, { abortSignal: closing.signal })) ?? null
   const entra = credential && { credential, scope: environment.topicScope }
@@ -158,11 +158,11 @@ interface Sending {
   readonly body: string | Buffer
   readonly contentType: string
   outgoing: ClientRequest | undefined
-  /** Nobody waits for it any more: it is not sent. */
+  /** Nobody waits for the request any more: it is not sent. */
   isOver: boolean
 }
 
-/** Each request finds what it sends here: the SDK has no way to hand it on. */
+/** Each request finds its body here: the SDK has no way to hand on a body. */
 const sendings = new AsyncLocalStorage<Sending>()
 
 /** A namespace topic wants its own version of the API, and the key in another header (Event Grid namespaces, data plane). */

@@ -22,7 +22,7 @@ export interface HeldEventsOptions extends SettlerOptions {
 const minLockSeconds = 60
 /** Half of that lock, in ms. The metadata may ask for a longer lock than the event subscription has. */
 const renewalMs = (minLockSeconds * 1_000) / 2
-/** How often it is looked which locks have to be renewed: those that are due together share a request. */
+/** How often we look which locks have to be renewed. Locks that are due together share a request. */
 const sweepMs = 1_000
 
 const notRenewed = 'the lock of an event could not be renewed, so Event Grid may deliver the event again'
@@ -35,7 +35,7 @@ interface Held extends HeldLock {
 export function createHeldEvents(options: HeldEventsOptions) {
   const { pull, counts, log, logger, clock, onRoom } = options
   const lockMs = (pull.lockDurationSeconds ?? minLockSeconds) * 1000
-  // In upper case, as a delivery by push has it.
+  // In upper case, as in a delivery by push.
   const subscriptionName = pull.eventSubscriptionName.toUpperCase()
   const settler = createSettler(options)
   /** Events whose handler has not ended: only their locks are renewed. */
@@ -80,7 +80,7 @@ export function createHeldEvents(options: HeldEventsOptions) {
   }
 
   return {
-    /** Gives the event as a delivery. To be called just before it is dispatched, for the time of its handler begins. */
+    /** Gives the event as a delivery, just before the event is dispatched: the time of its handler begins here. */
     hold({ lockToken, deliveryCount, origin, bytes, value }: LockedEvent, receivedAt: number): Delivery {
       const held: Held = { lockToken, origin, expiresAt: receivedAt + lockMs, renewAt: receivedAt + renewalMs }
       counts.received++
@@ -94,7 +94,7 @@ export function createHeldEvents(options: HeldEventsOptions) {
         arrivedAt: clock.elapsed(),
         metadata: {
           'aeg-subscription-name': subscriptionName,
-          // As a delivery by push has it: its count begins at 0.
+          // As in a delivery by push, whose count begins at 0.
           'aeg-delivery-count': String(Math.max(deliveryCount - 1, 0)),
           ...origin,
         },

@@ -31,12 +31,12 @@ export interface LockedEvent {
   readonly origin: TraceContext | undefined
 }
 
-/** A failed request: what the namespace answered, or that it could not be asked. */
+/** A failed request: what the namespace answered, or that the namespace could not be asked. */
 export interface RequestFailure {
   /** Absent where there was no answer. */
   readonly status?: number
   readonly reason: string
-  /** What to do about it, where more is known than the status says. */
+  /** The remedy, where more is known than the status says. */
   readonly fix?: string | undefined
   readonly retryAfterMs?: number | undefined
   /** The answer has no error code of Event Grid: a proxy or another server may have answered. */
@@ -119,7 +119,7 @@ export function createNamespaceClient(options: NamespaceClientOptions): Namespac
   }
 
   const secrets = authentication.kind === 'key' ? [authentication.key.reveal()] : []
-  /** A text from outside: a proxy may answer with the headers that it got. */
+  /** A text from outside. A proxy may answer with the headers of the request. */
   const shown = (text: string) => scrub(text, secrets)
 
   async function send(operation: string, { query, maxEvents = 0, body }: NamespaceRequest, signal: AbortSignal) {
@@ -174,7 +174,7 @@ export function createNamespaceClient(options: NamespaceClientOptions): Namespac
   }
 }
 
-/** The events of an answer, each as the exact slice of it; `undefined` where the answer has another form. */
+/** The events of an answer, each with its exact bytes of the answer; `undefined` where the answer has another form. */
 function readReceived(bytes: Buffer): { readonly events: readonly LockedEvent[] } | undefined {
   const parsed = readJson(bytes.toString())
   const values = isRecord(parsed) ? parsed.value : undefined
@@ -200,7 +200,7 @@ function readReceived(bytes: Buffer): { readonly events: readonly LockedEvent[] 
 /** In place of the namespace's code: its answer names the token neither as settled nor as failed. */
 export const unconfirmed = 'Unconfirmed'
 
-/** `undefined` where the answer has another form, or names none of the tokens: it may be that of a proxy, and nothing was settled. */
+/** `undefined` where the answer has another form, or names none of the tokens: a proxy may have answered, and nothing was settled. */
 function readFailedTokens(
   bytes: Buffer,
   lockTokens: readonly string[],

@@ -12,7 +12,7 @@ export interface PullCounts {
   readonly receives: Readonly<Record<string, number>>
 }
 
-/** The same, as the receiver adds to them. */
+/** The counts, to which the receiver adds. */
 export type OpenPullCounts = ReturnType<typeof createPullCounts>
 
 export function createPullCounts() {

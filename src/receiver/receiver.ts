@@ -212,7 +212,7 @@ export class Receiver {
     this.#wasFull = events.length === asked
     if (events.length > 0) this.#maxEvents = decideMaxEvents(events.map(({ bytes }) => bytes.length))
     // Each event is a delivery of its own, because each is settled by itself. Its asynchronous context is its own, too: this receive may
-    // have begun in that of a handler.
+    // have begun in the context of a handler.
     outsideOfCaller(() => {
       for (const event of events) {
         const delivery = new AsyncResource('EventGridDelivery')

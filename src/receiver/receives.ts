@@ -16,7 +16,7 @@ export const firstMaxEvents = 16
  */
 const answerBytes = 4 * 2 ** 20
 
-/** Decides how many events a receive asks for at most, by the sizes of those that the last one brought, in bytes. */
+/** Decides how many events a receive asks for at most, by the sizes in bytes of the events of the last receive. */
 export function decideMaxEvents(sizes: readonly number[]): number {
   const total = sizes.reduce((sum, size) => sum + size, 0)
   const fitting = Math.floor((answerBytes * sizes.length) / Math.max(total, 1))
@@ -29,7 +29,7 @@ export interface ReceiveState {
   readonly free: number
   /** Events that the open receives ask for, one number each. */
   readonly open: readonly number[]
-  /** The last receive brought as many events as it asked for, so more are waiting. */
+  /** The last receive brought as many events as were asked for, so more are waiting. */
   readonly wasFull: boolean
   /** What {@link decideMaxEvents} has decided. */
   readonly maxEvents: number
@@ -37,14 +37,14 @@ export interface ReceiveState {
 
 /**
  * Decides how many events the next receive asks for; 0: no receive now. Never more than the free handler calls, so that
- * no lock ages in a queue. One receive stays open while the queue is empty; more are opened while it is not.
+ * no lock ages in a queue. One receive stays open while the queue is empty; more are opened while there are events.
  */
 export function decideReceive({ free, open, wasFull, maxEvents }: ReceiveState): number {
   const unasked = free - open.reduce((sum, asked) => sum + asked, 0)
   if (unasked <= 0) return 0
   const next = Math.min(unasked, maxEvents)
   if (open.length === 0) return next
-  // A further receive for a few events would cost more than it brings: they come with the next answer.
+  // A further receive for a few events would cost more than it brings: these events come with the next answer.
   return wasFull && next >= maxEventsPerReceive / 2 ? next : 0
 }
 

@@ -12,7 +12,7 @@ export interface HeldLock {
   readonly lockToken: string
   /** The trace context that its event brings. */
   readonly origin: TraceContext | undefined
-  /** When the lock ends, in milliseconds of `elapsed`. A renewal moves it. */
+  /** When the lock ends, in milliseconds of `elapsed`. A renewal moves the end. */
   expiresAt: number
 }
 
@@ -29,7 +29,7 @@ export interface SettlerOptions {
 interface Waiting {
   readonly lock: HeldLock
   readonly onEnd: (result: SettleResult) => void
-  /** Requests that it was in. */
+  /** Requests that had the lock in them. */
   tries: number
 }
 
@@ -45,10 +45,10 @@ const maxTokens = 100
 const pace = { baseMs: 200, maxMs: 5_000, maxAskedMs: Number.POSITIVE_INFINITY }
 /** What waits shares the next request, but does not wait longer than this for an answer to the last one. */
 const patienceMs = 1_000
-/** The namespace's code for a token that it could not settle for a reason of its own, and ours. The others say that the lock is lost. */
+/** Codes of a token that could not be settled now: the namespace's, and ours. All other codes say that the lock is lost. */
 const mayPassCodes: readonly (string | undefined)[] = ['InternalServerError', unconfirmed]
 
-/** Settles and renews locks: those of one kind that come together share a request. */
+/** Settles and renews locks: calls of one kind that come together share a request. */
 export function createSettler({ client, log, logger, clock }: SettlerOptions) {
   const queues: Queue[] = []
   const closing = new AbortController()
@@ -82,7 +82,7 @@ export function createSettler({ client, log, logger, clock }: SettlerOptions) {
   const unexpected = (error: unknown) =>
     logger.error(`events could not be settled: an unexpected error (${nameOf(error)})`)
 
-  /** Sends one request and ends what is settled or lost by it. What may pass is tried again later, while its lock holds. Never rejects. */
+  /** Sends one request, and ends the calls that are settled or lost. Tries again what may pass, while the lock holds. Never rejects. */
   async function send(queue: Queue, batch: readonly Waiting[]): Promise<void> {
     const { operation, delaySeconds } = queue
     const lockTokens = batch.map(({ lock }) => lock.lockToken)
@@ -92,7 +92,7 @@ export function createSettler({ client, log, logger, clock }: SettlerOptions) {
     const failed = 'failed' in answer ? answer.failed : undefined
     if (failure) log.warn(`a request to ${operation} events failed`, { reason: failure.reason })
     else logger.debug('settled', { operation, events: batch.length, failed: failed?.size ?? 0 })
-    // Those that failed equally often wait equally long, and share the next request too.
+    // Calls that failed equally often wait equally long, and share the next request too.
     const random = Math.random()
     for (const waiting of batch) {
       const { lock, onEnd } = waiting
@@ -149,7 +149,7 @@ export interface Settlement {
 
 /** Delays of a release that Event Grid takes, in seconds (namespaces, data plane 2024-06-01), by the broker's delivery count, from 1. */
 const delays = [0, 10, 60, 600]
-/** That of every higher count. */
+/** The pause of every higher count. */
 const lastDelay = 3600
 
 /**

@@ -23,8 +23,8 @@ import type {
 } from './namespace-client.ts'
 
 /**
- * The same client; each request is a CLIENT span, `receive {event subscription}` or that of the settlement, where the
- * process has an SDK.
+ * The same client, with spans where the process has an SDK: each request is a CLIENT span, `receive {event subscription}` or
+ * the name of the settlement.
  */
 export function traceClient(
   client: NamespaceClient,

@@ -82,6 +82,7 @@ function openDispatcher(limits: { readonly maxConcurrency?: number; readonly han
   return {
     clock,
     calls,
+    log,
     warnings,
     room,
     dispatcher,
@@ -146,6 +147,91 @@ describe('a handler that fails', () => {
       { ids: 'b, c', error: 'Error: answered 404', leftOut: 2 },
       { ids: 'e', error: 'Error: answered 500', leftOut: 1 },
     ])
+  })
+
+  const caused = (depth: number): Error =>
+    depth === 0 ? new Error('depth 0') : new Error(`depth ${depth}`, { cause: caused(depth - 1) })
+  const ofItself = new Error('of itself')
+  ofItself.cause = ofItself
+
+  it.each<[name: string, error: unknown, shown: readonly string[]]>([
+    ['an error', new Error('alone'), ['Error: alone']],
+    ['a text', 'no error', ['no error']],
+    ['an error with a cause', caused(1), ['Error: depth 1', 'Error: depth 0']],
+    ['an error with four causes', caused(4), [4, 3, 2, 1, 0].map((depth) => `Error: depth ${depth}`)],
+    ['an error with more', caused(5), [5, 4, 3, 2, 1].map((depth) => `Error: depth ${depth}`)],
+    ['an error that is its own cause', ofItself, Array(5).fill('Error: of itself')],
+    ['an error with a text for a cause', new Error('outer', { cause: 'a text' }), ['Error: outer', 'a text']],
+    [
+      'several errors',
+      new AggregateError([new Error('one'), new Error('two')], 'all'),
+      ['AggregateError: all', 'Error: one', 'Error: two'],
+    ],
+    [
+      'an error whose stack has many lines',
+      Object.assign(new Error(), { stack: Array.from({ length: 30 }, (_, line) => `${line}`).join('\n') }),
+      ['0'],
+    ],
+  ])('has a line at debug with the stacks of %s', async (_, error, shown) => {
+    const { calls, deliver, log } = openDispatcher()
+    deliver(['a'])
+    await calls[0]?.reject(error)
+    const [line, ...others] = log.lines.filter(({ level }) => level === 'debug')
+    expect(others).toEqual([])
+    const { id, stack, cause } = line?.fields ?? {}
+    expect(id).toBe('a')
+    // The first line of a stack is the error, the others say where it was made.
+    const firstLines = [stack, ...(cause === undefined ? [] : [cause])]
+      .flatMap((text) => String(text).split('\n'))
+      .filter((text) => !/^\s*at |^[1-9]/.test(text))
+    expect(firstLines).toEqual(shown)
+    expect(String(stack).split('\n').length).toBeLessThanOrEqual(20)
+  })
+})
+
+it('tells of a member of a body that is not an event, with its place and the reason', () => {
+  const { deliver, warnings } = openDispatcher()
+  expect(deliver(['invalid'])).toEqual([400])
+  deliver(['1', 'invalid'])
+  expect(warnings().map(({ message, fields }) => ({ message, ...fields }))).toEqual([
+    {
+      message: 'a delivery holds something that is not an event',
+      position: 0,
+      reason: 'it has neither specversion nor eventType',
+    },
+  ])
+})
+
+describe('after stop', () => {
+  it('a delivery that waits is given up, one that runs is answered by its handler, and a new one is not begun', async () => {
+    const { calls, deliver, dispatcher } = openDispatcher({ maxConcurrency: 2 })
+    const running = deliver(['1'])
+    const begun = deliver(['2', '3'])
+    const waiting = deliver(['4'])
+    dispatcher.stop()
+    const late = deliver(['5'])
+    expect([running, begun, waiting, late]).toEqual([[], [], [503], [503]])
+    await calls[0]?.resolve()
+    await calls[1]?.resolve()
+    expect([running, begun]).toEqual([[200], [503]])
+    expect(calls).toHaveLength(2)
+  })
+
+  it('it is idle once every handler has ended, also those whose time was over', async () => {
+    const { calls, clock, deliver, dispatcher } = openDispatcher()
+    deliver(['1', '2'])
+    dispatcher.stop()
+    let isIdle = false
+    const idle = dispatcher.idle().then(() => {
+      isIdle = true
+    })
+    clock.advance(25_000)
+    await calls[0]?.resolve()
+    expect(isIdle).toBe(false)
+    await calls[1]?.resolve()
+    await idle
+    expect(isIdle).toBe(true)
+    await dispatcher.idle()
   })
 })
 

@@ -88,4 +88,19 @@ describe('an event of a delivery', () => {
     event.receive({}, signal).data.fill(0)
     expect(event.receive({}, signal).cloudEvent.id).toBe('1')
   })
+
+  it.each([
+    { name: 'none', event: {}, data: undefined },
+    { name: 'data', event: { data: { a: 1 } }, data: { a: 1 } },
+    { name: 'false as data', event: { data: false }, data: false },
+    { name: 'null as data', event: { data: null }, data: null },
+    { name: 'data_base64', event: { data_base64: 'aGk=' }, data: Buffer.from('hi') },
+    { name: 'data_base64 and null as data', event: { data_base64: 'aGk=', data: null }, data: Buffer.from('hi') },
+    { name: 'data beside data_base64', event: { data_base64: 'aGk=', data: 0 }, data: 0 },
+  ])('has the data of an event with $name', ({ event: parts, data }) => {
+    const body = JSON.stringify({ ...event('1'), ...parts })
+    const member = readParsedEvent(bytes(body), JSON.parse(body))
+    if ('invalid' in member) throw new Error(member.invalid)
+    expect(member.receive({}, signal).cloudEvent.data).toEqual(data)
+  })
 })

@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises'
+import { setImmediate, setTimeout } from 'node:timers/promises'
 import { context, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
 import { expect, it } from 'vitest'
 import { RejectEvent } from '../../src/core/event.ts'
@@ -127,6 +127,15 @@ it('does not take a span that was active when the listener was opened as the par
   })
   await opened.deliver(cloudEventText('e1'))
   expect(telemetry.span('process orders').parentSpanContext).toBeUndefined()
+})
+
+it('measures the handler in seconds', async () => {
+  const telemetry = startTelemetry()
+  const { deliver } = await openListener({ handler: () => setTimeout(30) })
+  await deliver(cloudEventText('e1'))
+  const [, sum] = (await telemetry.text()).match(/"sum":([\d.]+)/) ?? []
+  expect(Number(sum)).toBeGreaterThan(0.02)
+  expect(Number(sum)).toBeLessThan(20)
 })
 
 class OutOfStock extends Error {

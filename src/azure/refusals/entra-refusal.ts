@@ -9,7 +9,7 @@ import { certificateRemedy, silenceRemedy } from './remedies.ts'
 /** Entra, or another source of tokens, was out of reach or failed. The client's credential may be fine. */
 export class NoTokenError extends Error {
   override readonly name = 'NoTokenError'
-  /** What to do about it, where a retry does not help. */
+  /** The remedy, where a retry does not help. */
   readonly fix: string | undefined
   /** The pause that the answer asks for, in ms. */
   readonly retryAfterMs: number | undefined
@@ -23,14 +23,14 @@ export class NoTokenError extends Error {
 
 /** How a request for a token went. */
 export interface Exchange {
-  /** Whom it asked. */
+  /** The host that was asked. */
   readonly host: string
-  /** Absent where it was not answered. */
+  /** Status of the answer. Absent where there was no answer. */
   status?: number
   /** The body of an error. */
   body?: string | undefined
   retryAfterMs?: number | undefined
-  /** Why it was not answered; absent while it is under way. */
+  /** Why there was no answer. Absent while the request is under way. */
   code?: string | undefined
 }
 
@@ -44,8 +44,8 @@ export interface TokenFailureContext {
 const passingCodes = new Set(['AADSTS90033', 'AADSTS90055', 'AADSTS90006', 'AADSTS50196', 'AADSTS90012'])
 
 /**
- * Why no token came, from what was thrown and how the requests for it went: refused for good (a
- * BindingError), or not able to tell.
+ * Why no token came, by the error and by how the requests went: refused for good (a BindingError), or nobody could say
+ * (a NoTokenError).
  */
 export function tokenFailure(
   error: unknown,
@@ -90,8 +90,8 @@ export function tokenFailure(
 /** The request that says why there is no token. */
 function tellingExchange(exchanges: readonly Exchange[], kind: CredentialMetadata['kind']): Exchange | undefined {
   if (kind !== 'default') return exchanges.at(-1)
-  // DefaultAzureCredential tries many sources, and most of them do not exist on this machine. The source that could have given a token is
-  // the one whose request timed out or broke off, or whose answer says that it is busy or still starting.
+  // DefaultAzureCredential tries many sources, and most of them do not exist on this machine. The source that could have given a token
+  // has a request that timed out or broke off, or an answer that says: busy, or still starting.
   return exchanges.findLast(({ status, code }) =>
     status === undefined
       ? code === undefined || code === 'ECONNRESET' || code === 'ETIMEDOUT'

@@ -9,7 +9,7 @@ export const roleRemedy = (role: string, clientId: string | undefined, scope: st
   `az role assignment create --assignee ${shellWord(clientId ?? '<clientId>')} --role "${role}" --scope ${scope}`
 
 /**
- * Why a request to a URL got no answer, and what to do about it.
+ * Why a request to a URL got no answer, and the remedy.
  *
  * @param clean hides the secrets of the request in a text
  */

@@ -18,7 +18,7 @@ export interface ArmFailure {
   readonly isOperation?: boolean
   /** What the endpoint answered, with `noConsent`: the status. */
   readonly answer?: string | undefined
-  /** What to do about it, where whoever failed says so. */
+  /** The remedy, where the failure names one. */
   readonly fix?: string | undefined
   readonly retryAfterMs?: number | undefined
   readonly requestId?: string | undefined
@@ -28,7 +28,7 @@ export interface ArmFailure {
 export interface FailureContext
   extends Pick<PushMetadata, 'subscriptionId' | 'eventSubscriptionName' | 'clientId' | 'subscriberEndpoint'> {
   readonly scopeId: string
-  /** Where ARM keeps the event subscription: it decides which role allows to write it. */
+  /** Where ARM keeps the event subscription. The place decides which role allows a write. */
   readonly pathKind: 'extension' | 'systemTopic' | 'partnerTopic' | 'namespaceTopic'
   /** The scope is a namespace, of which only the host name is read. @default false */
   readonly isHostRead?: boolean
@@ -48,7 +48,7 @@ type Explain = (failure: ArmFailure, context: FailureContext, said: string) => E
 
 interface FailureOfKind {
   /**
-   * The code that it ends in. With TIMEOUT and HANDSHAKE_FAILED another attempt may succeed by itself; with others an operator has to
+   * The code of the error. With TIMEOUT and HANDSHAKE_FAILED another attempt may succeed by itself; with others an operator has to
    * correct something.
    */
   readonly code: ProvisioningErrorCode
@@ -103,7 +103,7 @@ const failures = {
     code: 'TIMEOUT',
     explain: (_failure, _context, said) => ({ what: `the change of the event subscription failed ${said}` }),
   },
-  /** ARM accepted the write. How it ended is not known. */
+  /** ARM accepted the write. How the write ended is not known. */
   lost: {
     code: 'TIMEOUT',
     explain: (_failure, _context, said) => ({
@@ -114,7 +114,7 @@ const failures = {
   canceled: { code: 'TIMEOUT', explain: asItStands },
   /** An operation did not end in time. */
   deadline: { code: 'TIMEOUT', explain: asItStands },
-  /** There is no event subscription, and this binding does not create it. */
+  /** There is no event subscription, and this binding does not create one. */
   missing: { code: 'TIMEOUT', explain: asItStands },
   /** Event Grid says that the handshake failed. */
   handshake: { code: 'HANDSHAKE_FAILED', explain: explainHandshake },
@@ -249,8 +249,8 @@ const failedSubscription = ({ eventSubscriptionName: name }: FailureContext) =>
   `the event subscription ${name} is not provisioned: ${untilHandshake}`
 
 /**
- * The smallest built-in role that may write event subscriptions, or read them. That of the extension path has no rights below a system
- * topic.
+ * The smallest built-in role that may write event subscriptions, or read them. The role for the extension path has no rights below a
+ * system topic.
  */
 function roleOf({ pathKind, isReadOnly }: FailureContext): string {
   if (isReadOnly) return pathKind === 'extension' ? 'EventGrid EventSubscription Reader' : 'Reader'
@@ -278,7 +278,7 @@ function explainHandshake({ message }: ArmFailure, { subscriberEndpoint, secrets
   return { what, fix: noAnswer, details }
 }
 
-/** What the endpoint answered in a handshake, and what to do about it. `answer`: the status, or its name as Event Grid has it. */
+/** What the endpoint answered in a handshake, and the remedy. `answer`: the status, or its name as Event Grid has it. */
 export function explainHandshakeAnswer(
   { method, answer }: { readonly method: string; readonly answer: string },
   subscriberEndpoint: string,

@@ -8,9 +8,9 @@ import { roleRemedy } from './remedies.ts'
 
 export interface TopicRefusal {
   readonly status: number
-  /** Event Grid's message; empty where it gave none. */
+  /** Event Grid's message; empty where there is none. */
   readonly message: string
-  /** Nothing of it shows that it is Event Grid's. */
+  /** Nothing shows that the answer is Event Grid's. */
   readonly isForeign: boolean
 }
 

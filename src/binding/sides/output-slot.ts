@@ -40,8 +40,8 @@ export function createOutputSlot(shared: () => SideOptions) {
       return isClosed ? { status: 'unhealthy', reasons: [closedSide] } : current?.side.health()
     },
     /**
-     * Opens an output side in the place of the one there is, which takes calls until `meanwhile` is done. Where that fails, the former
-     * one stays. A side with the same metadata goes on.
+     * Opens an output side in place of the present side, which takes calls until `meanwhile` is done. Where `meanwhile` fails, the present
+     * side stays. A side with the same metadata goes on.
      */
     async replace(metadata: OutputMetadata | undefined, meanwhile: () => Promise<void>): Promise<void> {
       const { logger } = shared()

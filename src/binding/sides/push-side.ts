@@ -10,7 +10,8 @@ import type { SubscriptionState } from '../upkeep/subscription-state.ts'
 
 export interface PushOptions extends SideOptions, Pick<ListenerOptions, 'handler' | 'fastify' | 'formers'> {
   /**
-   * Deliveries were routed to the side before: those by a former credential may be routed here before the event subscription was read.
+   * Deliveries were routed to the former side. So deliveries by a former credential may be routed here before the event subscription is
+   * read.
    * @default false
    */
   readonly wasReady?: boolean

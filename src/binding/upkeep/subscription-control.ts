@@ -89,7 +89,7 @@ export function connectNamespace(pull: PullMetadata, options: SideOptions) {
   return {
     ...controlOf(target, pull, options),
     credential,
-    /** The base URL of the namespace as ARM has it. It is asked for it where the metadata has no `namespaceEndpoint`. */
+    /** The base URL of the namespace, from ARM. Known once ARM was asked, where the metadata has no `namespaceEndpoint`. */
     namespaceEndpoint: () => namespaceEndpoint,
   }
 }

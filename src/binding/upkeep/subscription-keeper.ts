@@ -1,4 +1,4 @@
-/** Keeps an event subscription as it should be: brings it about, polls it every 5 to 10 minutes, and corrects or only watches it. */
+/** Keeps an event subscription as it should be: creates or updates it, polls every 5 to 10 minutes, and corrects or only watches. */
 import { readFailure } from '../../azure/read-failure.ts'
 import { codeOfFailure, isLasting, mayPass } from '../../azure/refusals/resource-manager-refusal.ts'
 import { isBindingError, shownMessage } from '../../core/errors.ts'
@@ -23,7 +23,7 @@ export interface SubscriptionKeeperOptions {
 
 /**
  * Shortest time between two polls; the longest is twice that, by chance. A thousand replicas poll 2.2 times a second together, far below
- * what ARM allows, and the first that finds the event subscription missing has created it before most others poll.
+ * what ARM allows. The first replica that finds the event subscription missing has created it before most others poll.
  */
 const minPollMs = 5 * 60_000
 
@@ -31,8 +31,8 @@ const minPollMs = 5 * 60_000
 const minRepairMs = 60_000
 
 /**
- * Brings the event subscription about at init, then watches it: one loop, which polls, and corrects it when a delivery or a poll shows that
- * it has to.
+ * Creates or updates the event subscription at init, then watches it: one loop, which polls, and writes again when a delivery or a poll
+ * shows the need.
  */
 export function createSubscriptionKeeper(options: SubscriptionKeeperOptions) {
   const { connect, logger, provisioning, addsCredential = false, clock = systemClock, random = Math.random } = options
@@ -164,7 +164,7 @@ export function createSubscriptionKeeper(options: SubscriptionKeeperOptions) {
     /**
      * To be called once. The event subscription is watched afterwards; with the patience `timeout` not where this rejects.
      *
-     * @param formerUpkeep the end of the upkeep of the former side, which is awaited: else a write of it that is under way would be
+     * @param formerUpkeep the end of the upkeep of the former side, which is awaited: else a write of that side that is under way would be
      *   overlooked. Must not reject
      */
     bringUp(patience: 'timeout' | 'forever', signal?: AbortSignal, formerUpkeep?: Promise<void>): Promise<void> {
@@ -184,8 +184,8 @@ export function createSubscriptionKeeper(options: SubscriptionKeeperOptions) {
       if (manages && wake && mayRepair(why)) wake()
     },
     /**
-     * The same after a notice of Event Grid that the event subscription was deleted: while it is read or written, afterwards. With `check`
-     * it is read again, too.
+     * Event Grid has told that the event subscription was deleted: it is read at once, with `check` too; while it is read or written,
+     * again after that.
      */
     deleted(): void {
       const why = 'Event Grid says that the event subscription was deleted; reading it again'

@@ -6,25 +6,25 @@ import type { SteadyClock } from '../../support/time/clock.ts'
 
 /** The state of the event subscription, as far as this binding knows. */
 export type SubscriptionState =
-  /** `why`: what it waits for, a sentence without a secret. */
+  /** `why`: what the event subscription waits for, a sentence without a secret. */
   | { readonly state: 'pending'; readonly why?: string }
   | {
       readonly state: 'provisioned'
-      /** When our own write was provisioned, in ms since 1970; where another replica wrote it, when we found it. */
+      /** When our own write was provisioned, in ms since 1970. Where another replica wrote: when we found its write. */
       readonly since: number
       /** What somebody changed since, or what differs from the metadata: a sentence without a secret. */
       readonly problem?: string
-      /** When it was first found to deliver to another endpoint or destination, in ms since 1970. Absent: it delivers here */
+      /** When the event subscription was first found to deliver elsewhere, in ms since 1970. @default it delivers here */
       readonly awaySince?: number
     }
   /**
-   * `delivers`: `false` where it was seen not to exist, or not to deliver: then no event comes. `unseen` where it was never read, for a
-   * reason that does not pass by itself (a wrong secret, a missing role), or for ten minutes.
+   * `delivers`: `false` where a read has shown that the event subscription does not exist or does not deliver: then no event comes.
+   * `unseen` where it was never read, for a reason that does not pass by itself (a wrong secret, a missing role), or for ten minutes.
    */
   | { readonly state: 'failed'; readonly why: string; readonly delivers?: false | 'unseen' }
-  /** It does not exist, and this binding does not create it: no event comes. */
+  /** The event subscription does not exist, and this binding does not create it: no event comes. */
   | { readonly state: 'missing'; readonly why: string }
-  /** Nobody is asked about it. */
+  /** Nobody is asked about the event subscription. */
   | { readonly state: 'unmanaged' }
 
 interface StateRecordOptions {
@@ -37,9 +37,9 @@ interface StateRecordOptions {
 }
 
 interface FailureKind {
-  /** It does not exist, and is not created here. @default false */
+  /** The event subscription does not exist, and is not created here. @default false */
   readonly isMissing?: boolean
-  /** It does not exist. @default isMissing */
+  /** The event subscription does not exist. @default isMissing */
   readonly isGone?: boolean
   /** Waiting may help; else somebody has to correct the cause. @default true */
   readonly passes?: boolean
@@ -63,21 +63,21 @@ const maxUnseenMs = 10 * 60_000
 /** Remembers the state of the event subscription, and whether deliveries may be routed here. Logs what others change in it. */
 export function createStateRecord({ logger, clock, addsCredential, manages }: StateRecordOptions) {
   let state: SubscriptionState = { state: 'pending' }
-  /** Once ready it stays so. */
+  /** Once ready, the side stays ready. */
   let staysReady = !addsCredential
-  /** When a read first showed that it delivers without our credential. */
+  /** When a read first showed that the event subscription delivers without our credential. */
   let lacksSince: number | undefined
-  /** Whether it delivered when it was last read; `undefined` before that. */
+  /** Whether the event subscription delivered when it was last read; `undefined` before the first read. */
   let delivers: boolean | undefined
   let firstFailedAt: number | undefined
-  /** It was not there when it was last read, or was never read: a deletion is counted once, however many reads find it missing. */
+  /** The last read found no event subscription, or there was no read yet. So a deletion is counted once, however many reads follow. */
   let wasGone = true
   let timesDeleted = 0
   let carriesOursSince: number | undefined
-  /** Since when it is known to stand, in ms by `elapsed`: setting the machine's time must not shorten what counts from it. */
+  /** Since when the event subscription is known to stand, in ms by `elapsed`: setting the machine's time must not shorten what counts from it. */
   let standsSince = 0
 
-  /** A read found it missing. */
+  /** A read found the event subscription missing. */
   function foundMissing(): void {
     if (!wasGone) timesDeleted++
     wasGone = true
@@ -86,14 +86,14 @@ export function createStateRecord({ logger, clock, addsCredential, manages }: St
 
   return {
     current: () => state,
-    /** How often it was found missing after it had been there. */
+    /** How often the event subscription was found missing after it had been there. */
     timesDeleted: () => timesDeleted,
     /**
-     * Since when it is known to deliver with our credential, in ms by `elapsed`; `undefined` while it is not. Ten minutes later no delivery
-     * comes by its settings from before.
+     * Since when the event subscription is known to deliver with our credential, in ms by `elapsed`; `undefined` while that is not known.
+     * Ten minutes later no delivery comes by its former settings.
      */
     carriesOursSince: () => carriesOursSince,
-    /** Since when it is known to be provisioned, in ms by `elapsed`; `undefined` while it is not. */
+    /** Since when the event subscription is known to be provisioned, in ms by `elapsed`; `undefined` while it is not. */
     standsSince: () => (state.state === 'provisioned' ? standsSince : undefined),
     /**
      * Whether deliveries may be routed to this replica. False after a read has shown that the event subscription delivers without our
@@ -110,7 +110,7 @@ export function createStateRecord({ logger, clock, addsCredential, manages }: St
       if (!look.delivers || look.lacksCredential) carriesOursSince = undefined
       else carriesOursSince ??= clock.elapsed()
     },
-    /** The endpoint was asked: another replica answers for it, or nobody does. */
+    /** The endpoint was asked: another replica answers, or nobody does. */
     answered(isServed: boolean): void {
       staysReady ||= !isServed
     },
@@ -137,7 +137,7 @@ export function createStateRecord({ logger, clock, addsCredential, manages }: St
       else if (state.state === 'failed') state = { ...state, why }
       else if (state.state === 'provisioned') state = { ...state, problem: why }
     },
-    /** The client may not read it any more: a change of it, or its end, would not be seen. */
+    /** The client may not read the event subscription any more: a change or a deletion would not be seen. */
     unwatched(why: string): void {
       if (state.state !== 'provisioned') return
       const problem = `the event subscription can't be read any more, so a change of it would not be seen: ${why}`

@@ -17,7 +17,7 @@ import { type Fault, readEnvelope } from './component-definition.ts'
 
 /** A `secretKeyRef` of a component. */
 export interface SecretReference {
-  /** The secret store that the component names (`auth.secretStore`); `undefined` where it names none. */
+  /** The secret store that the component names (`auth.secretStore`); `undefined` where no store is named. */
   readonly store: string | undefined
   readonly name: string
   /** The name, where none is written. */
@@ -28,7 +28,7 @@ export type EntrySource =
   | { readonly kind: 'value'; readonly value: string | number | boolean }
   | { readonly kind: 'secretKeyRef'; readonly reference: SecretReference }
   | { readonly kind: 'envRef'; readonly variable: string }
-  /** It has a fault, which is reported: nothing is known of its value. */
+  /** The entry has a fault, which is reported: its value is not known. */
   | { readonly kind: 'faulty' }
 
 /** One entry of `spec.metadata`, its reference not resolved yet. */
@@ -92,7 +92,7 @@ export function readComponentFile(text: string, file: string) {
   }
 }
 
-/** Is this the beginning of a word: does the file end within it? */
+/** Is this the beginning of a word: does the file end within the word? */
 export const isCutOff = (text: string, word: string): boolean =>
   word.toLowerCase().startsWith(text.trim().toLowerCase())
 
@@ -113,12 +113,12 @@ function readDraft(value: UnknownRecord, document: LocatedDocument, show: (place
     type,
     version,
     ignoreErrors,
-    /** The applications that it is for; empty: every one. */
+    /** The applications that the component is for. Empty: every application. */
     scopes,
     secretStore,
     entries: readEntries(entries, secretStore, at, fault),
     issues,
-    /** Places in the file; `metadata` is that of the key in `spec`. */
+    /** Places in the file; `metadata` is the place of the key in `spec`. */
     places: {
       name: at(['metadata', 'name']),
       type: at(['spec', 'type']),

@@ -22,7 +22,7 @@ export interface ReferenceSources {
 
 /**
  * The entries of a draft with their values, an {@link UnknownValue} for each that has a fault: enough to judge the others by.
- * `properties` are those that have no fault, by name.
+ * `properties`: the properties without a fault, by name.
  */
 export function resolveEntries(draft: ComponentDraft, sources: ReferenceSources) {
   const isOurs = draft.type !== undefined && isTypeOf(componentTypes, draft.type)
@@ -57,7 +57,7 @@ function resolve({ name, source }: ComponentEntry, isOurs: boolean, { env, secre
     case 'value': {
       const { value } = source
       if (typeof value === 'string') return value === '' ? '' : printable(fill(value))
-      // As a number it would be printed, and as text it might differ from what was written: 0123, 1e5.
+      // A number would be printed, and its text might differ from what was written: 0123, 1e5.
       if (isOurs && findField(name)?.secret) throw new BrokenRule('must be a string', 'put it in quotes')
       return value
     }
@@ -78,7 +78,7 @@ export function resolveEnvRef(name: string, env: Environment): string {
 }
 
 export interface PlaceholderOptions {
-  /** Absent or empty: it is not known. */
+  /** Absent or empty: the value is not known. */
   readonly appId?: string | undefined
   /** @default NAMESPACE of the environment, else `default` */
   readonly namespace?: string | undefined

@@ -18,11 +18,11 @@ interface Cloud {
   readonly name: AzureEnvironmentName
   /** Entra's authority host, without a trailing slash. */
   readonly authorityHost: string
-  /** Azure Resource Manager's base URL, without a trailing slash. It is the audience of its tokens too. */
+  /** Azure Resource Manager's base URL, without a trailing slash. The URL is the audience of its tokens too. */
   readonly resourceManager: string
   /**
-   * What Event Grid of this cloud sends as `WebHook-Request-Origin` (azure-sdk-for-net: the Event Grid extension of WebJobs). It is the
-   * audience of tokens that publish, too.
+   * What Event Grid of this cloud sends as `WebHook-Request-Origin` (azure-sdk-for-net: the Event Grid extension of WebJobs). The
+   * audience of tokens that publish is the same.
    */
   readonly eventGridOrigin: string
   /** Event Grid's own application id in this cloud (Event Grid: secure-webhook-delivery); unknown for China. */
@@ -106,7 +106,7 @@ export function parseNamespaceEndpoint(text: string): string {
 }
 
 /**
- * The address of a custom topic, as it was given.
+ * The address of a custom topic, unchanged.
  *
  * @throws BrokenRule where it is not https (or http on loopback), has user info or a fragment, or leads to a namespace topic
  *   but not to publish
@@ -122,7 +122,7 @@ export function parseTopicEndpoint(text: string): string {
   throw new BrokenRule('must be an https URL', fix)
 }
 
-/** Whether an endpoint is that of a namespace topic (`.../topics/{topic}:publish`) and not of a custom topic. */
+/** Whether an endpoint belongs to a namespace topic (`.../topics/{topic}:publish`) and not to a custom topic. */
 export function isNamespaceTopic(topicEndpoint: string): boolean {
   return /\/topics\/[^/]+:publish$/i.test(URL.parse(topicEndpoint)?.pathname ?? '')
 }

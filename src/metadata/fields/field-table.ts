@@ -1,4 +1,4 @@
-/** Each metadata field, declared once: all that is known of it. */
+/** Each metadata field, declared once, with all that is known of the field. */
 
 import {
   azureEnvironmentNames,

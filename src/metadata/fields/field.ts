@@ -8,21 +8,21 @@ import { parseChoice } from './rules.ts'
 export interface Facts {
   /** Other names of the same field, which match in the same way. */
   readonly aliases?: readonly string[]
-  /** What reads it, the ways of delivery apart: `push` and `pull` are the input side. */
+  /** Which side reads the field. The input side is two readers: `push` and `pull`. */
   readonly readers: readonly Reader[]
-  /** Why it has to be there, if so. @default never */
+  /** When and why the field is required. @default never */
   readonly needed?: Need
   /** The value of a field that is left out, as a user would write it. */
   readonly default?: string
-  /** The behaviour without it, where there is no fixed default. */
+  /** The behaviour without the field, where there is no fixed default. */
   readonly otherwise?: string
-  /** Whether its value is never printed, and a component holds it as a `Secret`. @default false */
+  /** Whether the value is never printed, and stands in a component as a `Secret`. @default false */
   readonly secret?: boolean
   /** How its value may be printed. @default 'redacted' */
   readonly shown?: 'plain' | 'url' | 'redacted'
   /** Whether other fields are required or not by its value. @default false */
   readonly decides?: boolean
-  /** The words that it takes, in any letter case; empty: any text that fits its format. */
+  /** The words that the field takes, in any letter case. Empty: any text that fits the format. */
   readonly choices?: readonly string[]
   /** Other spellings of these words. */
   readonly otherChoices?: readonly string[]

@@ -37,15 +37,15 @@ type Told = 'aliases' | 'readers' | 'secret' | 'shown' | 'decides' | 'choices' |
 
 /** One metadata field. Parser, schema, docs/metadata.md, descriptor and redaction all read this table. */
 export interface MetadataField extends Required<Pick<Facts, Told>> {
-  /** As it is documented; it matches in any letter case. */
+  /** The documented name. It matches in any letter case. */
   readonly name: string
-  /** The sides that read it. A field of one side alone configures that side. */
+  /** The sides that read the field. A field of one side alone configures that side. */
   readonly sides: readonly Side[]
-  /** Must a configured side have it? Another credential can replace it: docs/metadata.md, "Credentials". */
+  /** Must a configured side have the field? Another credential can replace a field: docs/metadata.md, "Credentials". */
   readonly required: boolean
   /** The value of a field that is left out, as a user would write it. */
   readonly default: string | undefined
-  /** The behaviour without it, where there is no fixed default. */
+  /** The behaviour without the field, where there is no fixed default. */
   readonly otherwise: string | undefined
   /** A value to start from, for a field that a user may have to add. */
   readonly example: string | undefined
@@ -122,7 +122,7 @@ export function entryToWrite({ name, secret, example = '…' }: MetadataField): 
 
 /**
  * The value of a metadata field as it may be printed: quoted, or `(redacted)`.
- * Goes by the table of fields: a name that is not in it, and a field that does not say otherwise, is redacted.
+ * Goes by the table of fields: a name that the table has not, and a field that may be secret, is redacted.
  */
 export function showValue(name: string, value: unknown): string {
   if (value instanceof Secret) return redacted

@@ -21,7 +21,7 @@ export interface Circumstances {
 }
 
 /**
- * Why this reader requires a field, as the rule ends: `is required on the input side`; `undefined` where it does not.
+ * Why this reader requires a field, as the rule ends: `is required on the input side`; `undefined` where the field is not required.
  * `or` is what may be done in place of writing the field.
  */
 export type Need = (by: Circumstances, reader: Reader) => { readonly why: string; readonly or?: string } | undefined

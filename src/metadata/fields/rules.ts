@@ -23,7 +23,7 @@ export function parseChoice<const Word extends string>(text: string, words: read
 /**
  * A whole number in plain digits: no sign, no leading zero.
  *
- * @param what the word for it in the rule
+ * @param what the word for the value in the rule
  * @throws BrokenRule for any other text, and for a number outside the limits
  */
 export function parseInteger(text: string, atLeast: number, atMost: number, what = 'whole number'): number {
@@ -36,7 +36,7 @@ export function parseInteger(text: string, atLeast: number, atMost: number, what
  * A list: texts between commas, or a JSON array of strings (needed where an item holds a comma). Items are trimmed
  * between commas and kept as they are in JSON.
  *
- * @throws BrokenRule where it is empty, holds an empty item, or is JSON of another form
+ * @throws BrokenRule where the list is empty, holds an empty item, or is JSON of another form
  */
 export function parseList(text: string): readonly string[] {
   const items = text.trimStart().startsWith('[') ? jsonItems(text) : text.split(',').map((item) => item.trim())
@@ -100,7 +100,7 @@ const matching = (pattern: RegExp, rule: string) => (text: string) => {
   throw new BrokenRule(rule)
 }
 
-/** Only what a tenant's id or domain name is made of: it becomes part of a URL. */
+/** Only the signs of a tenant's id or domain name: the value becomes part of a URL. */
 export const parseTenantId = matching(
   /^[A-Za-z0-9][A-Za-z0-9.-]{0,252}$/,
   'must be an id or a domain name: letters, digits, dots and hyphens',

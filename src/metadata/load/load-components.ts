@@ -46,7 +46,7 @@ interface CommonOptions {
 export interface LoadComponentsOptions extends CommonOptions {
   /**
    * What `secretKeyRef` refers to: secrets by name; by store, as `{ stores: { 'vault-a': { … } } }`; or a function, which is asked once
-   * for each reference and gives `undefined` for what it does not have. Where these have no answer, local secret stores among the files do.
+   * for each reference and gives `undefined` for an unknown secret. Where these have no answer, local secret stores among the files do.
    * @default none
    */
   readonly secrets?:
@@ -73,7 +73,7 @@ export interface ParseComponentsOptions extends CommonOptions {
  * @param paths files and folders. A file that is named twice is read once
  * @throws BindingError METADATA_INVALID whose `issues` hold every fault of all files with file, line and column; of syntax errors only the
  *   first of a file. `kind` of an issue tells a reference that leads to nothing, a doubled name, and what can't be read.
- *   `details.components` are those that have no fault: a host may go on with them
+ *   `details.components` are the components without a fault: a host may go on with them
  * @throws TypeError for an unknown option or an invalid value; and whatever the function `secrets` throws
  */
 export async function loadComponents(

@@ -28,7 +28,7 @@ export interface Loaded {
   readonly components: ReadonlyMap<string, LoadedComponent>
   /** The components with a fault that say `ignoreErrors`, by name: their faults in words, a line each. */
   readonly leftOut: ReadonlyMap<string, string>
-  /** What each file holds, valid or not; or why it can't be read. */
+  /** What each file holds, valid or not; or why the file can't be read. */
   readonly files: ReadonlyMap<string, LoadedFile | Error>
   /** The faults of secret stores alone. */
   readonly storeIssues: readonly MetadataIssue[]
@@ -55,11 +55,11 @@ export interface LoadedFile extends Pick<ComponentFile, 'excerpt'> {
 
 /** A component that is taken, valid or not. */
 export interface TakenComponent {
-  /** Complete where it has no issues. */
+  /** A component. Complete where there are no issues. */
   readonly component: Component
-  /** The faults of reading it, of its references and of its metadata. */
+  /** The faults of the document, of its references and of its metadata. */
   readonly issues: readonly MetadataIssue[]
-  /** Absent where it has faults, or a secret could not be read. */
+  /** Absent where there are faults, or a secret could not be read. */
   readonly loaded?: LoadedComponent
 }
 

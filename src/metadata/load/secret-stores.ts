@@ -30,7 +30,7 @@ export function isSecretStore(type: string): boolean {
 export const isStore = (draft: ComponentDraft): draft is SecretStore =>
   draft.name !== undefined && draft.type !== undefined && isSecretStore(draft.type)
 
-/** The secrets of a store; `undefined` where it can't be read, which is a fault in `issues`. */
+/** The secrets of a store; `undefined` where the store can't be read, which is a fault in `issues`. */
 export function readSecretStore(
   { name, type, entries, places }: SecretStore,
   { env, fill }: { readonly env: Environment; readonly fill: (text: string) => string },
@@ -62,7 +62,7 @@ function readSecretsFile(file: string): Secrets {
   return parseSecrets(file, text)
 }
 
-/** The text of a JSON file of secrets, or why it can't be read. */
+/** The text of a JSON file of secrets, or why the file can't be read. */
 export async function readSecretsText(file: string): Promise<string | Error> {
   return readRegularFile(file).catch((error: unknown) => unreadable(file, error))
 }

@@ -179,7 +179,7 @@ export function sortAnswers(
 function checkAnswer(answer: unknown): string | undefined {
   if (answer === undefined || answer === null || typeof answer === 'string') return answer ?? undefined
   const isPromise = answer instanceof Promise
-  // Nobody awaits it any more: its failure must not end the process.
+  // Nobody awaits the read any more: its failure must not end the process.
   if (isPromise) answer.catch(() => {})
   const fix = isPromise ? ': loadComponents takes a function that gives a promise' : ''
   throw new TypeError(`the function secrets must give a text or undefined${fix}`)

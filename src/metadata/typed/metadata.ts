@@ -19,7 +19,7 @@ export interface ParsedMetadata {
   /** The input side by pull; never together with `push`. */
   readonly pull: PullMetadata | undefined
   readonly output: OutputMetadata | undefined
-  /** What the field `direction` says; `undefined` where it is not given. */
+  /** What the field `direction` says; `undefined` where the field is not given. */
   readonly direction: ReadonlySet<Side> | undefined
   /** One sentence each, safe to print. */
   readonly warnings: readonly MetadataIssue[]
@@ -35,7 +35,7 @@ export type OutputMetadata = Readonly<ReturnType<typeof outputMetadata>>
 /** What push and pull have in common. */
 export type EitherInput = Readonly<ReturnType<typeof eitherInput>>
 
-/** How the binding proves to Azure who it is. */
+/** How the binding signs in to Azure. */
 export type CredentialMetadata = Readonly<ReturnType<typeof credentialMetadata>>
 
 /** The schemas of event that Event Grid delivers to the binding. */
@@ -44,7 +44,7 @@ export type EventSchema = Values['eventDeliverySchema']
 type Converted = 'eventTimeToLive' | 'deadLetterStorageAccountId' | 'deadLetterContainer'
 type GivenSettings = Omit<Pick<Values, keyof typeof settingFields>, Converted>
 
-/** Settings of the event subscription: those that were given, and its schema, which counts as set even by default. */
+/** The given settings of the event subscription, and its schema, which counts as set even by default. */
 export interface SubscriptionSettings extends Partial<GivenSettings> {
   readonly eventDeliverySchema: EventSchema
   /** 1 to 1,440. */
@@ -86,7 +86,7 @@ export function pullMetadata(values: Values, options: MetadataContext) {
   return {
     ...eitherInput(values, derivePullName(options.componentName, namespaceTopic.id, scope), options),
     namespaceTopic,
-    /** Base URL without a trailing slash. Absent: ARM knows it. */
+    /** Base URL without a trailing slash. @default ARM is asked for the URL */
     namespaceEndpoint,
     namespaceKey,
     /** The scope whose events are forwarded to the namespace topic; absent: what is published to the topic is received. */
@@ -131,8 +131,8 @@ function eitherInput(values: Values, defaultName: string, options: MetadataConte
      */
     provisioning: options.provisioning,
     /**
-     * How the binding proves to Azure who it is. Absent: by pull where the namespace's key does all, and where `provisioning` is `none`
-     * and the fields do not describe one. Then Resource Manager is not asked.
+     * How the binding signs in to Azure. Absent: with pull where the namespace's key does all, and where `provisioning` is `none` and the
+     * fields describe no credential. Then Resource Manager is not asked.
      */
     credential: options.hasCredential ? credentialMetadata(values, options) : undefined,
     environment: values.azureEnvironment,

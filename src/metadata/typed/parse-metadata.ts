@@ -167,8 +167,8 @@ const isCredentialField = (name: string) => credentialFields.some((field) => fie
 const isEntra = ({ fields }: GivenFields) => fields.get('topicAuthentication')?.text?.toLowerCase() === 'entra'
 
 /**
- * The sides that are on where `direction` is not given: those with a field that no other side reads. With `topicAuthentication: entra` both
- * sides read the credential fields.
+ * The sides that are on where `direction` is not given: the sides with a field that no other side reads. With `topicAuthentication: entra`
+ * both sides read the credential fields.
  */
 function configuredSides(given: GivenFields): ReadonlySet<Side> {
   const shared = isEntra(given)

@@ -34,7 +34,7 @@ export interface GivenField {
 export type GivenFields = ReturnType<typeof readProperties>
 
 /**
- * A value that is not known, such as that of a reference that does not resolve: its field is present. The fault itself
+ * A value that is not known, of a reference that does not resolve for instance. Its field counts as present. The fault itself
  * is reported already.
  */
 export class UnknownValue {

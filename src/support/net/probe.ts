@@ -79,7 +79,7 @@ const limitMs = 6_000
 const maxBytes = 65_536
 
 /**
- * Sends one request on a new connection, and follows no redirect. It sends no user agent. Rejects with Node's error or a TimeoutError if
+ * Sends one request on a new connection, without a user agent, and follows no redirect. Rejects with Node's error or a TimeoutError if
  * there is no answer.
  */
 export const probe = ({ signal, ...request }: Probe): Promise<ProbeAnswer> =>

@@ -23,8 +23,8 @@ const closeBrace = 0x7d
 
 /**
  * Finds the object, or the items of the array, of a JSON text without parsing it: one pass over the bytes, no recursion. Only bytes
- * below 0x80 have a meaning to it, so UTF-8 needs no decoding. For a text that is not JSON the answer has no meaning, so the caller
- * parses it too. Like all of this file it ends on any bytes: each loop goes forward.
+ * below 0x80 have a meaning here, so UTF-8 needs no decoding. For a text that is not JSON the answer has no meaning, so the caller
+ * parses the text too. Each loop of this file goes forward: so the function ends on any bytes.
  */
 export function sliceTopLevel(bytes: Uint8Array, maxItems: number): TopLevel {
   const first = skipSpace(bytes, 0, bytes.length)
@@ -211,7 +211,7 @@ const maxDepth = 1_000
 /**
  * `JSON.parse`, where the text does not nest too deep.
  *
- * @param reviver as that of `JSON.parse`
+ * @param reviver as in `JSON.parse`
  * @throws SyntaxError when the text is no JSON; RangeError when it nests deeper than {@link maxDepth}
  */
 export function parseJson(text: string, reviver?: (key: string, value: unknown) => unknown): unknown {

@@ -4,10 +4,10 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 
-/** Cancels a timer; has no effect once it has fired. */
+/** Cancels a timer. Does nothing once the timer has fired. */
 export type CancelTimer = () => void
 
-/** Time: the machine's, or that of a test. */
+/** Time: of the machine, or of a test. */
 export interface Clock {
   /** Milliseconds since 1970, as `Date.now()`. */
   now(): number
@@ -52,7 +52,7 @@ export const systemClock: SteadyClock = createClock({ keepsAlive: true })
 /**
  * Uses one timer for many deadlines: a timer for each deadline would cost more than the work that it watches.
  *
- * @param ring called at the earliest moment that is set, with the time. The later ones are forgotten, and have to be set again.
+ * @param ring called at the earliest moment that is set, with the time. Later moments are forgotten, and have to be set again.
  */
 export function createAlarm(clock: Omit<SteadyClock, 'now'>, ring: (time: number) => void) {
   let next: { readonly at: number; readonly cancel: CancelTimer } | undefined
