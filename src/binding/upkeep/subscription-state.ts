@@ -74,7 +74,7 @@ export function createStateRecord({ logger, clock, addsCredential, manages }: St
   let wasGone = true
   let timesDeleted = 0
   let carriesOursSince: number | undefined
-  /** Since when the event subscription is known to stand, in ms by `elapsed`: setting the machine's time must not shorten what counts from it. */
+  /** Since when the event subscription is known to stand, by `elapsed`: setting the clock must not shorten what counts from it. */
   let standsSince = 0
 
   /** A read found the event subscription missing. */
