@@ -41,7 +41,7 @@ export function createSubscriptionKeeper(options: SubscriptionKeeperOptions) {
   const closing = new AbortController()
   /** Ends the pause before the next poll; `undefined` while the event subscription is read or written. */
   let wake: (() => void) | undefined
-  /** A notice came meanwhile: what was read may be older. */
+  /** A notice of a deletion came during a read, which may be older. */
   let isNoticed = false
   let ended: Promise<void> | undefined
   const repairs = { lastAt: Number.NEGATIVE_INFINITY }
@@ -59,7 +59,7 @@ export function createSubscriptionKeeper(options: SubscriptionKeeperOptions) {
       await pause(clock, minPollMs * (1 + random()), AbortSignal.any([signal, waking.signal]))
       wake = undefined
       if (signal.aborted) return
-      const isNeeded = waking.signal.aborted ? !(await isMoved()) : await needsProvision()
+      const isNeeded = await needsProvision(waking.signal.aborted)
       // Each failed attempt is logged. Only the end of the upkeep makes this reject.
       if (isNeeded) await provision('forever', signal).catch(() => {})
     }
@@ -99,15 +99,18 @@ export function createSubscriptionKeeper(options: SubscriptionKeeperOptions) {
    * Reads the event subscription, and returns whether it has to be provisioned: where it is missing, where a change keeps events away, and
    * where the last attempt failed or was not permitted. After a failure a difference may be our own unfinished change, or the
    * state `Failed` that our own write has left.
+   *
+   * @param isWoken a delivery without a known credential came, or a notice of a deletion: then always, but where somebody moved the event
+   *   subscription. Anybody can send such a delivery, which must not take the event subscription back
    */
-  async function needsProvision(): Promise<boolean> {
+  async function needsProvision(isWoken: boolean): Promise<boolean> {
     try {
       const control = await connect()
       const finding = await control.inspect(closing.signal, manages ? 'whole' : 'plain')
       if (finding.kind === 'missing') {
         const isBelieved = finding.certain || wasMissing
         wasMissing = true
-        if (!isBelieved) return false
+        if (!isBelieved) return isWoken
         const then = manages ? 'creating it again' : 'waiting until somebody creates it'
         logger.warn(`the event subscription is missing; ${then}`)
         record.failed('it was deleted', { isMissing: !manages, isGone: true })
@@ -116,6 +119,7 @@ export function createSubscriptionKeeper(options: SubscriptionKeeperOptions) {
       wasMissing = false
       if (record.current().state !== 'provisioned' || !wasPermitted) return true
       const { differences } = finding
+      if (isWoken && !differences?.isAway) return true
       record.found(differences)
       if (!differences || !manages) return false
       // What keeps events away is repaired, as after a delivery without credential. Other changes of somebody stay.
@@ -131,21 +135,9 @@ export function createSubscriptionKeeper(options: SubscriptionKeeperOptions) {
         )
       // Anything else says nothing about the event subscription. The next poll may.
       else logger.debug('the event subscription could not be read', { reason: failure.code ?? failure.kind })
+      return isWoken
     }
     return false
-  }
-
-  /** Did somebody move it, perhaps on purpose? Anybody can send a delivery without a credential, which must not take it back. */
-  async function isMoved(): Promise<boolean> {
-    try {
-      const finding = await (await connect()).inspect(closing.signal, 'plain')
-      if (finding.kind === 'missing' || !finding.differences?.isAway) return false
-      record.found(finding.differences)
-      return true
-    } catch {
-      // The attempts that follow tell why it cannot be read.
-      return false
-    }
   }
 
   /** Deleting a resource deletes its event subscriptions. None can be created before the resource exists again. */
