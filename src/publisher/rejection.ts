@@ -138,5 +138,14 @@ export function readNoAnswer(error: unknown, url: string, clean: (text: string) 
 /** A request without an answer. */
 export const unanswered = (reason: string): FailedRequest => ({ kind: 'unreachable', reason, permanent: false })
 
+/** The time of a request was over before there was a token: nothing was sent. */
+export const tokenTooLate: FailedRequest = {
+  kind: 'no-token',
+  reason: 'no token came in time',
+  fix: undefined,
+  permanent: false,
+  retryAfterMs: undefined,
+}
+
 /** A proxy of the environment is looked up in place of the topic. */
 const noSuchHostRemedy = 'check the host name of topicEndpoint, and that of a proxy (HTTPS_PROXY)'

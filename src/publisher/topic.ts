@@ -24,7 +24,7 @@ import { isRecord, readJson } from '../support/text/json-text.ts'
 import { cut } from '../support/text/text.ts'
 import type { SteadyClock } from '../support/time/clock.ts'
 import type { WireEvent } from './events.ts'
-import { readNoAnswer, type TopicAnswer, unanswered } from './rejection.ts'
+import { readNoAnswer, type TopicAnswer, tokenTooLate, unanswered } from './rejection.ts'
 
 export type TopicClient = ReturnType<typeof createTopicClient>
 
@@ -118,7 +118,7 @@ export function createTopicClient({ output, credential, endpoints, clock }: Topi
       // A token that is still asked for does not hold up the answer.
       const giveUp = () => {
         sending.isOver = true
-        end(unanswered('no answer in time'))
+        end(credential && !sending.outgoing ? tokenTooLate : unanswered('no answer in time'))
         sending.outgoing?.destroy()
       }
       const cancel = clock.setTimer(ms, giveUp)

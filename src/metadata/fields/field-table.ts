@@ -102,6 +102,7 @@ export const fields = {
     ...secret,
     needed: needs.byOutputWithKey,
     about: 'Access key for publishing to the custom topic.',
+    parse: rules.parseKey,
   }),
   topicEndpoint: field({
     ...output,
@@ -250,6 +251,7 @@ export const fields = {
     otherwise: 'the Azure credential receives (role EventGrid Data Receiver)',
     about:
       'Access key of the namespace. With `namespaceEndpoint` and without credential fields, the binding calls nothing else in Azure.',
+    parse: rules.parseKey,
   }),
   lockDuration: field({
     ...pull,

@@ -128,6 +128,13 @@ export function parseSecret(text: string): Secret {
   throw new BrokenRule('must not hold a line break, a byte order mark or another control character', fix)
 }
 
+/** A key goes into a header: with a character that was copied along, such as `…`, no request could be sent. */
+export function parseKey(text: string): Secret {
+  const key = parseSecret(text)
+  if (/^[ -~]*$/.test(text)) return key
+  throw new BrokenRule('must hold ASCII characters only', 'copy the key anew')
+}
+
 export function parseDeliveryTokens(text: string): readonly Secret[] {
   const tokens = parseList(text)
   // HKDF stretches nothing: a source that can be guessed gives a token that can be guessed.

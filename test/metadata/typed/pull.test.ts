@@ -68,6 +68,7 @@ describe('pull delivery', () => {
     ['namespaceEndpoint', 'http://127.0.0.1', 'https'],
     ['namespaceEndpoint', 'https://shop.example?x=1', 'query'],
     ['namespaceKey', 'key\n', 'control character'],
+    ['namespaceKey', 'key\u200b', 'ASCII'],
   ])('refuses %s %s alone', (name, value, rule) => {
     expect(faults({ ...samplePull, [name]: value })).toEqual([
       expect.objectContaining({ field: name, rule: expect.stringContaining(rule) }),

@@ -163,6 +163,7 @@ describe('a value that breaks the rule of its field alone', () => {
     ['topicEndpoint', 'http://orders.example/api/events', 'https'],
     ['topicEndpoint', 'http://localhost.example', 'https'],
     ['accessKey', 'key\r\n', 'control character'],
+    ['accessKey', 'JF0co…=', 'ASCII'],
     ['topicAuthentication', 'sas', 'accessKey, entra'],
     ['publishTimeout', '999ms', '1s to 10m'],
     ['publishTimeout', '601s', '1s to 10m'],
