@@ -29,6 +29,8 @@ const notRenewed = 'the lock of an event could not be renewed, so Event Grid may
 
 interface Held extends HeldLock {
   renewAt: number
+  /** A renewal is under way: it is tried again by itself, so a second renewal would only ask twice. */
+  isRenewing: boolean
 }
 
 /** Holds the lock of each received event while its handler runs, and settles it afterwards. */
@@ -48,19 +50,22 @@ export function createHeldEvents(options: HeldEventsOptions) {
 
   function renewUntil(time: number): void {
     for (const held of running) {
-      if (held.renewAt <= time + sweepMs)
-        inBackground(renew(held), (error) => logger.error(notRenewed, { reason: messageOf(error) }))
-      sweepFor(held)
+      if (held.isRenewing) continue
+      if (held.renewAt > time + sweepMs) sweepFor(held)
+      else inBackground(renew(held), (error) => logger.error(notRenewed, { reason: messageOf(error) }))
     }
   }
 
   async function renew(held: Held): Promise<void> {
     const began = clock.elapsed()
-    held.renewAt = began + renewalMs
+    held.isRenewing = true
     const result = await settler.renew(held)
     if (result === 'done') {
       counts.lockRenewals++
       held.expiresAt = began + lockMs
+      held.renewAt = began + renewalMs
+      held.isRenewing = false
+      if (running.has(held)) sweepFor(held)
       return
     }
     // An event that is being settled meanwhile needs its lock no longer, and has said itself how that ended.
@@ -82,7 +87,8 @@ export function createHeldEvents(options: HeldEventsOptions) {
   return {
     /** Gives the event as a delivery, just before the event is dispatched: the time of its handler begins here. */
     hold({ lockToken, deliveryCount, origin, bytes, value }: LockedEvent, receivedAt: number): Delivery {
-      const held: Held = { lockToken, origin, expiresAt: receivedAt + lockMs, renewAt: receivedAt + renewalMs }
+      const renewAt = receivedAt + renewalMs
+      const held: Held = { lockToken, origin, expiresAt: receivedAt + lockMs, renewAt, isRenewing: false }
       counts.received++
       size++
       running.add(held)

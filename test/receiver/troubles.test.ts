@@ -30,10 +30,10 @@ async function open({ properties, endpoints, cut }: World, onEvent: () => unknow
 }
 
 /** A side that holds the event `one`, whose handler takes until `end`. */
-async function hold(settle?: Script) {
+async function hold(settle?: Script, more: object = {}) {
   const { promise: ended, resolve: end } = Promise.withResolvers<void>()
   const world = await scriptNamespace(bringsOnce(['one'], settle))
-  const opened = await open(world, () => ended)
+  const opened = await open(world, () => ended, more)
   await expect.poll(() => opened.handler.mock.calls).toHaveLength(1)
   return { ...opened, world, end }
 }
@@ -190,6 +190,28 @@ it('warns of no lost lock where an event was settled while its renewal was under
   // Closing ends the renewal as lost, after the settlement.
   await close()
   expect(log.text()).not.toContain('could not be renewed')
+})
+
+it('renews a lock by one request at a time, however long the namespace is away', async () => {
+  let isAway = true
+  const { world, side, advance } = await hold(
+    ({ operation }) => (operation === 'renewLock' && isAway ? { status: 503 } : null),
+    { lockDuration: '300s' },
+  )
+  await expect
+    .poll(() => {
+      advance(2_500)
+      return world.of('renewLock').length
+    })
+    .toBeGreaterThan(20)
+  isAway = false
+  await expect
+    .poll(() => {
+      advance(2_500)
+      return side.health().pull?.lockRenewals
+    })
+    .toBeGreaterThan(1)
+  expect(new Set(world.of('renewLock').map(({ lockTokens }) => lockTokens.length))).toEqual(new Set([1]))
 })
 
 it('says that a lock is lost where a renewal finds it so, and renews it no more', async () => {
