@@ -106,7 +106,7 @@ async function isAbsentFromList(arm: Arm, place: SubscriptionPlace, limits: Call
     return true
   } catch (error) {
     if (readFailure(error, 0).status === 403) return false
-    // The source seems to be missing too. A namespace topic has to be there; that of a domain comes with its first event subscription.
+    // The source seems to be missing too. A namespace topic has to be there; a topic of a domain comes with its first event subscription.
     if (place.kind !== 'namespaceTopic' && isMissingInWords(error)) return false
     throw error
   }

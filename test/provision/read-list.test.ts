@@ -4,7 +4,10 @@ import { readList } from '../../src/provision/arm.ts'
 it('reads all pages of a list, and fails where there are too many of them', async () => {
   const asked: string[] = []
   const next = 'https://management.azure.com/next?api-version=1&page=2'
-  const pages = [{ value: [1], nextLink: next }, { value: [2] }]
+  const pages = [
+    { value: [1], nextLink: next },
+    { value: [2], nextLink: null },
+  ]
   const get = async (path: string) => pages[asked.push(path) - 1]
   expect(await readList(get, '/scope', 'permissions')).toEqual([1, 2])
   expect(asked).toEqual(['/scope', next])
