@@ -129,5 +129,5 @@ function createClean(properties: Readonly<Record<string, unknown>>): (text: stri
       .join('\n')
 }
 
-/** Could it be a word of ours? */
+/** Could the text be a word of our own sentences? */
 const isWord = (text: string) => text.length < 4 || /^[A-Za-z]{1,20}$/.test(text)

@@ -128,7 +128,7 @@ function inputChecks(context: InputContext, options: ComponentChecksOptions): re
   ]
 }
 
-/** The checks of what Resource Manager keeps; none where it is not asked for the component. */
+/** The checks of what Resource Manager keeps; none where the component does not need Resource Manager. */
 function azureChecks<Resource extends AzureResource>(
   provisioning: PushMetadata['provisioning'],
   resources: readonly Resource[],

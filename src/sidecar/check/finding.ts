@@ -58,7 +58,7 @@ const about: Readonly<Partial<Record<ProvisioningErrorCode, CheckId>>> = {
   SCOPE_NOT_FOUND: 'azure/scope',
 }
 
-/** Makes a finding of an ARM failure, in the words of `init`. It belongs to the check that reports this kind of failure. */
+/** Makes a finding of an ARM failure, in the words of `init`. The finding belongs to the check that reports this kind of failure. */
 export function armFinding(error: unknown, context: FailureContext): Finding {
   if (error instanceof BindingError) return failedBy(error)
   const failure = readFailure(error, Date.now())

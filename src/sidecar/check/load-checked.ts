@@ -22,11 +22,11 @@ export interface CheckedComponent {
     readonly names?: Finding | undefined
   }
   readonly properties: Readonly<Record<string, unknown>>
-  /** The sides that it seems to configure, valid or not. */
+  /** The sides that the component seems to configure, valid or not. */
   readonly sides: readonly Side[]
-  /** Absent if it is not valid or a secret is not known. */
+  /** Absent if the component is not valid, or a secret is not known. */
   readonly metadata: ParsedMetadata | undefined
-  /** Equal for a component that was read again with the same properties; absent if it is not valid. */
+  /** Equal for a component that was read again with the same properties. Absent if the component is not valid. */
   readonly fingerprint?: string | undefined
 }
 
@@ -133,7 +133,7 @@ function sharedSubscriptions(metadata: ParsedMetadata | undefined, earlier: read
   return [failed(`${what}, with another destination: each would move it to its own`, { remedy, field })]
 }
 
-/** That of a push component; of a pull component the Queue, and the one that forwards a scope's events to its topic. */
+/** The event subscription of a push component. Of a pull component the Queue, and the one that forwards the events of a scope. */
 function subscriptionsOf({ push, pull }: Partial<ParsedMetadata> = {}) {
   const at = (source: string, name: string, destination: string) => {
     return { id: `${source}/${name}`.toLowerCase(), shown: `${quote(name)} of ${source}`, destination }

@@ -1,4 +1,4 @@
-/** Runs checks at once, each within its time, and leaves out those that need a failed one. */
+/** Runs checks at once, each within its time, and leaves out each check that needs a failed check. */
 import { BindingError } from '../../core/errors.ts'
 import type { FieldName } from '../../metadata/fields/find-field.ts'
 import { systemClock, within } from '../../support/time/clock.ts'
@@ -7,7 +7,7 @@ import type { CheckId, CheckOutcome } from './report.ts'
 
 export interface Check {
   readonly id: CheckId
-  /** The checks that must not have failed. Those that are not run count as fine. */
+  /** The checks that must not have failed. A check that is not run counts as fine. */
   readonly needs: readonly CheckId[]
   /** The metadata field that its failures and warnings are about, where they name no other. @default none */
   readonly field?: FieldName

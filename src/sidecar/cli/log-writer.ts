@@ -63,7 +63,7 @@ function textLineFor(out: OutputStream) {
       .map((line, at) => wrapFor(out, line, { column: at === 0 ? column : 0, indent: hanging }))
       .join('\n')
   return (time: Date, level: LogLevel, msg: string, fields: LogFields): string => {
-    // A person reads it beside a clock on the wall; a file is read anywhere.
+    // A person reads the time beside a clock on the wall; a file is read anywhere.
     const shownTime = out.isTTY ? time.toTimeString().slice(0, 8) : time.toISOString()
     const said = wrapLines(`${level.padEnd(5)} ${indented(msg)}`, shownTime.length + 1)
     const last = said.slice(said.lastIndexOf('\n') + 1)

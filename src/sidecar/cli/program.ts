@@ -6,10 +6,10 @@ import { type Command, print, runCommand, say } from '../../support/command-line
 import { didYouMean } from '../../support/text/nearest-name.ts'
 import { printable } from '../../support/text/text.ts'
 
-/** One of the files in `commands/`. It is loaded only when its command is used. */
+/** One of the files in `commands/`, which is loaded only when its command is used. */
 interface Entry {
   readonly about: string
-  /** Whether it always opens an HTTP or gRPC server. */
+  /** Whether the command always opens an HTTP or gRPC server. */
   readonly serves?: boolean
   load(): Promise<Command>
 }
@@ -87,7 +87,7 @@ const isHelp = (word: string | undefined) => word === 'help' || word === '--help
 const askedFor = (command: string | undefined): readonly string[] =>
   command === undefined || command.startsWith('-') ? ['--help'] : [command, '--help']
 
-/** The complaint comes last, where it is read. */
+/** The complaint comes last, where people read. */
 function complain(complaint: string, { before = '' } = {}): number {
   outputOf(2).write(before)
   say(`eventgrid-binding: ${printable(complaint)}${before === '' ? '\nsee: eventgrid-binding --help' : ''}`)

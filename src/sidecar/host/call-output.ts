@@ -19,7 +19,7 @@ export interface OutputCall {
   readonly signal?: AbortSignal
 }
 
-/** A call that failed; the message is the one that Dapr gives. */
+/** A call that failed, with Dapr's message. */
 export class OutputCallError extends Error {
   override readonly name = 'OutputCallError'
 }
@@ -70,7 +70,7 @@ const maxText = 300
 export function createAnswerPublisher({ callOutput, log }: { callOutput: CallOutput; log: QuietLog }) {
   return async ({ to, data, isParallel }: EventAnswer, signal: AbortSignal): Promise<void> => {
     const payload = payloadOf(data)
-    /** False where it failed. */
+    /** False where a publish failed. */
     async function publish(name: string): Promise<boolean> {
       try {
         await callOutput({ name, operation: 'create', data: payload, metadata: {}, ...(!isParallel && { signal }) })

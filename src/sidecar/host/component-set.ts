@@ -18,7 +18,7 @@ const patienceMs = 1_000
 interface Leaving {
   /** Resolves when its own events are handled, and its port is free. */
   readonly drained: Promise<void>
-  /** Resolves when the events of all that was removed with it are handled, and it is closed. */
+  /** Resolves when the events of all removed components are handled, and the components are closed. */
   readonly ended: Promise<void>
 }
 
@@ -58,7 +58,7 @@ export class ComponentSet {
     for (const one of components) await this.#orEnd(one, () => this.#open(one))
   }
 
-  /** @throws why it failed, unless the component may fail */
+  /** @throws why the component failed, unless it may fail */
   async #orEnd({ component: { name, ignoreErrors } }: LoadedComponent, work: () => Promise<void>): Promise<void> {
     try {
       await work()
@@ -108,7 +108,7 @@ export class ComponentSet {
   /** Drains removed components, then closes them. The others go on meanwhile: a handler may take an hour. */
   #leave(removed: readonly RunningComponent[]): void {
     const drains = removed.map((component) => [component, component.drain()] as const)
-    // An output of theirs is closed when no handler may publish through it any more.
+    // The output of a removed component is closed when no handler may publish through it any more.
     const allDrained = Promise.all(drains.map(([, drained]) => drained))
     for (const [component, drained] of drains) {
       const { name } = component.loaded.component
@@ -185,7 +185,7 @@ export class ComponentSet {
     }
   }
 
-  /** Gives why it failed, as a text; nothing where it succeeded, or may fail. */
+  /** Gives why the component failed, as a text; nothing where it succeeded, or may fail. */
   async #orTell(loaded: LoadedComponent, otherwise: string, work: () => Promise<void>): Promise<readonly string[]> {
     const { name, ignoreErrors } = loaded.component
     const logger = this.#options.loggerOf(name)

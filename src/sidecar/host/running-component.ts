@@ -67,7 +67,7 @@ export function createComponent(first: LoadedComponent, options: OpenOptions) {
     }
   }
 
-  /** Asks the application anew only where what it is asked has changed. */
+  /** Asks the application anew only where the question has changed. */
   function attachTo(next: LoadedComponent): void {
     const target = channel && targetOf(next, channel)
     const to = JSON.stringify(target)
@@ -89,7 +89,7 @@ export function createComponent(first: LoadedComponent, options: OpenOptions) {
     /** The port of its listener; `undefined` without one. */
     port: () => binding.address()?.port,
     operations: () => binding.operations(),
-    /** Runs an operation as `Binding.invoke` does; logs a failure, those like it once in 30 s. */
+    /** Runs an operation as `Binding.invoke` does. Logs a failure; failures alike are logged once in 30 s. */
     invoke: countedInvoke(binding, failures, counters),
     health: () => binding.health(),
     figures: () => figuresOf(name, binding.health(), { inFlight }),
@@ -99,7 +99,7 @@ export function createComponent(first: LoadedComponent, options: OpenOptions) {
     get isOpen() {
       return isOpen
     },
-    /** Whether the last `open` has succeeded. After one that failed it is not certain that the former sides are open again. */
+    /** Whether the last `open` has succeeded. After a failure nobody knows for certain whether the former sides are open again. */
     get isSettled() {
       return isSettled
     },
@@ -118,7 +118,7 @@ export function createComponent(first: LoadedComponent, options: OpenOptions) {
       loaded = next
       attachTo(next)
     },
-    /** Accepts no more events, and waits for those that the application handles. `create` still works. */
+    /** Accepts no more events, and waits for the events that the application handles. `create` still works. */
     drain,
     async close(): Promise<void> {
       attachment?.attached.end()

@@ -19,12 +19,12 @@ import { createAnswerPublisher, createCallOutput } from './call-output.ts'
 import { ComponentSet } from './component-set.ts'
 import { createReload } from './reload.ts'
 
-/** `Sources`: what components are loaded from, as it was read. */
+/** `Sources`: the files that components are loaded from, as they were read. */
 export interface SidecarOptions<Sources> extends Pick<ApiOptions, 'appId' | 'app' | 'version' | 'onShutdown'> {
   readonly appToken: Secret | undefined
   readonly health: AppHealthCheck | undefined
   readonly http: { readonly host: string; readonly port: number }
-  /** Where Dapr's gRPC API listens; `undefined`: it is off. */
+  /** Where Dapr's gRPC API listens; `undefined`: that API is off. */
   readonly grpc: { readonly host: string; readonly port: number } | undefined
   readonly apiToken: Secret | undefined
   readonly endpoints: Endpoints | undefined
@@ -100,7 +100,7 @@ export async function createSidecar<Sources>(options: SidecarOptions<Sources>) {
     },
     /** Serves the API; resolves with its base URL. Rejects as `listen` does. */
     listen: () => api.listen({ host: http.host, port: http.port }),
-    /** Serves the gRPC API where it is on; resolves with its port. Rejects as `listen` does. */
+    /** Serves the gRPC API, if that is on; resolves with its port. Rejects as `listen` does. */
     listenGrpc: async () => grpc && grpcApi?.listen(grpc),
     /** Starts the components, and follows their sources and the application. Rejects where a component can't be started. */
     async start(loaded: LoadedInWords) {
@@ -114,7 +114,7 @@ export async function createSidecar<Sources>(options: SidecarOptions<Sources>) {
       watch = watchApp({ channel, health, changed: appChanged, missing, failed })
       undo.push(watch.stop)
     },
-    /** Accepts no more events, and waits for those that the application handles. Has no effect the second time. */
+    /** Accepts no more events, and waits for the events that the application handles. Has no effect the second time. */
     async close() {
       isDraining = true
       waiting.add('components')

@@ -23,7 +23,7 @@ export interface InstanceOptions {
   readonly metrics: Metrics
   readonly endpoints?: Endpoints | undefined
   readonly readWarningMs?: number | undefined
-  /** Makes an unused component release a port; false where no such component has it. */
+  /** Makes an unused component release a port; false where no unused component has that port. */
   readonly freePort: (port: number, asking: string) => Promise<boolean>
   /** A call came before the output side's `init`. */
   readonly onUninitialized: (fix: string) => void
@@ -34,7 +34,7 @@ export class Instance {
   readonly logger: Logger
   readonly readers: Readers
   readonly counters: ComponentCounters
-  /** What each side was last initialised with, if only to find that it is not configured. */
+  /** The metadata of the last Init of each side, whether or not they configure that side. */
   readonly current: { input?: ParsedMetadata | undefined; output?: ParsedMetadata } = {}
   readonly #options: InstanceOptions
   readonly #binding: ReturnType<typeof component.create>
@@ -60,7 +60,7 @@ export class Instance {
     this.#binding = component.create({ logger, ...(endpoints && { endpoints }) })
   }
 
-  /** An input side whose port was released for another component is nobody's: as if it were not configured. */
+  /** An input side whose port was released for another component counts as not configured. */
   health(): Health {
     const { input, output } = this.#binding.health()
     return decideHealth({ input: this.current.input && input, output })

@@ -18,7 +18,7 @@ export interface PluggableOptions extends Pick<InstancesOptions, 'loggerOf' | 'e
   readonly initWarningMs?: number
 }
 
-/** File names of the sockets: the runtime takes the component types from them. */
+/** File names of the sockets: the runtime reads the component types from these names. */
 const socketNames = ['cloud.eventrouter.sock', 'azure.eventgrid.sock']
 
 const maxMessageBytes = 64 * 1024 * 1024

@@ -1,4 +1,4 @@
-/** Which files of sockets `serve` makes, replaces and removes: those that nobody serves, in a folder that no other user owns. */
+/** Which socket files `serve` makes, replaces and removes: files that nobody serves, in a folder that no other user owns. */
 import { chmodSync, lstatSync, mkdirSync, mkdtempSync, renameSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { tryConnection } from '../../support/net/probe.ts'
@@ -10,7 +10,7 @@ export class SocketError extends Error {
 }
 
 interface SocketOptions {
-  /** Absolute path of the folder; made where it does not exist. */
+  /** Absolute path of the folder, which is made where there is none. */
   readonly folder: string
   readonly names: readonly string[]
   readonly mode: number
@@ -75,7 +75,7 @@ export async function claimSockets({ folder, names, mode, bind, onWarning = () =
   }
 }
 
-/** The owner of the folder can replace a socket in it, and daprd then sends its secrets to that user. */
+/** The owner of a folder can replace a socket in it. daprd would then send its secrets to that user. */
 function checkOwner(folder: string, onWarning: (warning: string) => void): void {
   const user = process.getuid?.()
   const { uid, mode } = statSync(folder)

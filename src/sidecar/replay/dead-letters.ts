@@ -10,7 +10,7 @@ import { isRecord, parseJson, type UnknownRecord } from '../../support/text/json
 import { isLedger } from './ledger.ts'
 
 export interface DeadLetterFile {
-  /** As the user named it, or found below a folder that he named. */
+  /** The path as the user gave it, or of a file below a given folder. */
   readonly path: string
   /** Where its ledger is. */
   readonly folder: string
@@ -25,10 +25,10 @@ const byTime = new Intl.Collator('en', { numeric: true })
  */
 export async function findDeadLetterFiles(paths: readonly string[]): Promise<readonly DeadLetterFile[]> {
   const found = new Map<string, DeadLetterFile>()
-  // A shell makes them of a star. The lock may go at any moment.
+  // A shell makes such paths of a star. The lock may go at any moment.
   for (const given of paths.filter((path) => !isLedger(path))) {
     for (const path of (await stat(given)).isDirectory() ? await filesBelow(given) : [given]) {
-      // A link to nothing is listed when it is read.
+      // A link to nothing is told when it is read.
       const real = await realpath(path).catch(() => path)
       if (!isLedger(real) && !found.has(real)) found.set(real, { path, folder: dirname(real) })
     }
@@ -52,10 +52,10 @@ async function listBelow(folder: string): Promise<readonly string[]> {
   return lists.flat()
 }
 
-/** Azure writes what it gave up together, of which each event has 1 MiB at most. */
+/** Azure writes many events into one file; each event has 1 MiB at most. */
 const maxFileBytes = 16 * 1024 ** 2
 
-/** The entries of a file, its JSON array or its one value, with numbers as they were written. A text says why it can't be read. */
+/** The entries of a file, its JSON array or its one value, with numbers as they were written. A text says why the file can't be read. */
 export function readEntries(path: string): readonly unknown[] | string {
   try {
     const bytes = readRegularBytesSync(path, maxFileBytes)
@@ -86,7 +86,7 @@ function keepNumber(_key: string, value: unknown, context?: { readonly source?: 
 
 export type DeadLetter = Exclude<ReturnType<typeof readDeadLetter>, string>
 
-/** Reads one entry of a dead-letter file (pure). A text says why it is no event. */
+/** Reads one entry of a dead-letter file (pure). A text says why the entry is no event. */
 export function readDeadLetter(value: unknown) {
   if (!isRecord(value)) return 'it is not a JSON object'
   const { event: whole, added } = openDeadLetter(value) ?? { event: value, added: {} }
@@ -96,7 +96,7 @@ export function readDeadLetter(value: unknown) {
   const { id } = whole
   const type = isCloudEvent ? whole.type : whole.eventType
   if (typeof id !== 'string' || typeof type !== 'string') return 'its id or its type is not a text'
-  // Event Grid stamps the topic, and refuses that of another topic.
+  // Event Grid stamps the topic, and refuses an event with another topic.
   const event: UnknownRecord = isCloudEvent
     ? whole
     : Object.fromEntries(Object.entries(whole).filter(([name]) => name !== 'topic'))
@@ -110,9 +110,9 @@ export function readDeadLetter(value: unknown) {
     event,
     id,
     type,
-    /** When it was published, as the dead letter has it; `undefined` where it does not say. */
+    /** When the event was published; `undefined` where the dead letter does not say. */
     publishTime,
-    /** When it became a dead letter, as far as it tells, in ms; `undefined` where it has no time. */
+    /** When the event became a dead letter, in ms since 1970; `undefined` where the dead letter does not say. */
     time: times.map((text) => Date.parse(String(text))).find((ms) => !Number.isNaN(ms)),
     /** Equal for two dead letters of one event. An event that was published twice has two keys, by the times of publishing. */
     key: hash('sha256', JSON.stringify([publishTime, event]), 'base64url'),

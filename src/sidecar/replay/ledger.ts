@@ -5,7 +5,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { codeOf, messageOf } from '../../support/process/error-code.ts'
 
 const fileName = 'eventgrid-replay.db'
-/** SQLite's own files beside it. */
+/** SQLite's own files beside the ledger. */
 const besides = ['', '-journal', '-wal', '-shm']
 /** The ledger of version 0.2.0 and before: a line for each event that was published. */
 const formerName = 'eventgrid-replay.ledger'
@@ -89,7 +89,7 @@ export function openLedger(folder: string, target: string) {
         again: entries.filter((entry) => states.get(entry) === 0),
       }
     },
-    /** Enters what became of events under way. Those in neither list stay under way. Throws where the ledger can't be written. */
+    /** Enters what became of events under way. Events in neither list stay under way. Throws where the ledger can't be written. */
     settle({ published, refused }: Readonly<Record<'published' | 'refused', readonly LedgerEntry[]>>): void {
       inTransaction(() => {
         for (const entry of published) publish.run(target, bytesOf(entry))
@@ -140,7 +140,7 @@ export function createMetEvents(maxEvents: number) {
   return {
     /** Adds an event that a ledger has as published. */
     addPublished: (key: Uint8Array) => add(key, 0),
-    /** Whether a ledger has an event, it was met before, or is new. @throws Error for one too many */
+    /** Whether an event is in a ledger, was met before, or is new. @throws Error for one event too many */
     meet(entry: LedgerEntry): 'known' | 'duplicates' | 'new' {
       const key = bytesOf(entry)
       const row = find.get(short(key))

@@ -1,4 +1,4 @@
-/** Publishing dead letters again, folder by folder: twenty at once, which the ledger has before; what ends it, what is listed. */
+/** Publishing dead letters again, folder by folder, twenty at once, each entered in the ledger first; what ends a replay, what is listed. */
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
 import type { OutputSide } from '../../binding/sides/output-side.ts'
 import { isBindingError } from '../../core/errors.ts'
@@ -15,16 +15,16 @@ export interface ReplayOptions extends TargetTopic {
   isWanted(letter: DeadLetter): boolean
   /** Events a second, at most. @default no limit */
   readonly rate?: number | undefined
-  /** Takes no more events; those under way are awaited. */
+  /** Takes no more events; events under way are awaited. */
   readonly signal: AbortSignal
   onProgress(counts: ReplayCounts): void
-  /** The most events of one replay, with those of the ledgers. @default 4_000_000 */
+  /** The most events of one replay, the events in its ledgers included. @default 4_000_000 */
   readonly maxEvents?: number
 }
 
 /** Each entry of the files counts once. */
 const noCounts = {
-  /** Published, or with `output: undefined` those that would be. */
+  /** Published events, or with `output: undefined` the events that would be published. */
   published: 0,
   /** In a ledger as published. */
   known: 0,
@@ -36,13 +36,13 @@ const noCounts = {
   unpublishable: 0,
   /** Found after the end. */
   notTried: 0,
-  /** Tried, without knowing what became of them: the topic was at fault. */
+  /** Events that were sent, and whose outcome is not known: the topic was at fault. */
   failed: 0,
-  /** Of the published ones those that were converted to the other schema. */
+  /** Published events that were converted to the other schema. */
   converted: 0,
-  /** Of the published ones those that were under way when an earlier replay ended, and may have been published by that one too. */
+  /** Published events that were under way when an earlier replay ended, and may have been published by that replay too. */
   again: 0,
-  /** Of the published ones those that the ledger does not have as published, as it could not be written. */
+  /** Published events that the ledger does not have as published, because the ledger could not be written. */
   unrecorded: 0,
   /** Files that were read. */
   files: 0,
@@ -88,7 +88,7 @@ export async function replay(options: ReplayOptions) {
   let end: { readonly error: unknown } | undefined
   const met = createMetEvents(maxEvents)
 
-  /** What an event counts as; `new`: it is to be published. */
+  /** What an event counts as. `new`: the event is to be published. */
   function meet(letter: DeadLetter): 'known' | 'duplicates' | 'notTried' | 'new' {
     try {
       return met.meet(letter)
@@ -190,7 +190,7 @@ export async function replay(options: ReplayOptions) {
 
   try {
     const folders = Map.groupBy(files, ({ folder }) => folder)
-    // All of them first: what one folder's ledger has is not published from another folder.
+    // All ledgers first: an event in the ledger of one folder is not published from another folder.
     for (const folder of folders.keys()) readLedger(folder, target, met.addPublished)
     for (const [folder, ofFolder] of folders) await replayFolder(folder, ofFolder)
     return { counts, unpublishable, ended: end?.error }

@@ -1,4 +1,4 @@
-/** The topic that takes replayed events: its name in a ledger, the schema that it takes, and publishing an event in that schema. */
+/** The topic that takes replayed events: its name in a ledger, its schema, and publishing an event in that schema. */
 
 import type { OutputSide } from '../../binding/sides/output-side.ts'
 import { BindingError } from '../../core/errors.ts'
@@ -35,13 +35,13 @@ export function targetTopic({
 }
 
 export interface TargetTopic {
-  /** The schema that it takes. `auto`: not known; its first answers show it. */
+  /** The schema of the topic. `auto`: not known; the first answers of the topic show the schema. */
   readonly topicSchema: OutputMetadata['topicSchema']
   /** The source of a CloudEvent that is made of an Event Grid event without a topic. */
   readonly defaultSource: string
 }
 
-/** How an event was published; a text says why it can't be. */
+/** How an event was published; a text says why it can't be published. */
 export type Published = { readonly converted: boolean } | string
 
 export function createEitherPublisher(output: Pick<OutputSide, 'publish'>, topic: TargetTopic) {
@@ -88,12 +88,12 @@ const isAboutEvent = (error: BindingError) =>
   error.code === 'PAYLOAD_TOO_LARGE' ||
   (error.code === 'PUBLISH_REJECTED' && error.details.status === 400)
 
-/** The event in the other schema, or why that has no form for it (pure). `source`: of a CloudEvent, where the event has none. */
+/** The event in the other schema, or why that schema has no form for it (pure). `source`: for a CloudEvent, where the event has none. */
 export function convertEvent(letter: DeadLetter, source: string): UnknownRecord | string {
   return letter.schema === 'CloudEventSchemaV1_0' ? toEventGridEvent(letter) : toCloudEvent(letter, source)
 }
 
-/** The versions have no place in a CloudEvent, and Event Grid drops them as well when it delivers one. */
+/** The versions have no place in a CloudEvent. Event Grid drops them too, when it delivers a CloudEvent. */
 function toCloudEvent({ event }: DeadLetter, topic: string): UnknownRecord | string {
   const reading = readEvent({ topic, ...event })
   return 'invalid' in reading ? reading.invalid : { ...reading.cloudEvent }

@@ -39,7 +39,7 @@ const words: ReadonlySet<string> = new Set([
   ...everyFieldName,
 ])
 
-/** Scalars that name something: those of an envelope, and of an entry all but its value. */
+/** Scalars that name something: all of an envelope, and all of an entry but its value. */
 const shownPaths: readonly RegExp[] = [
   /^(apiVersion|kind|metadata\.(name|namespace)|spec\.(type|version)|auth\.secretStore|scopes\.\d+)$/,
   /^spec\.metadata\.\d+\.(name|envRef|secretKeyRef\.(name|key))$/,

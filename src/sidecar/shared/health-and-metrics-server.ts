@@ -20,12 +20,12 @@ export interface Observed {
   readonly metrics: { readonly contentType: string; text(): Promise<string> }
 }
 
-/** A component as it is active: what it was given last that was taken. Holds no secret. */
+/** An active component: the last metadata that were accepted. Holds no secret. */
 export interface ActiveComponent {
-  /** @default not known: daprd does not tell it */
+  /** @default not known: daprd does not tell the name */
   readonly type?: string
   readonly version?: string
-  /** The file that it is from. */
+  /** The file that holds the component. */
   readonly file?: string
   readonly sides: readonly Side[]
   readonly metadata: ReturnType<typeof withoutSecrets>

@@ -2,7 +2,7 @@
 import { UsageError } from '../../support/command-line/options.ts'
 import { codeOf } from '../../support/process/error-code.ts'
 
-/** As the optional peers of package.json have them, which a test compares. */
+/** The versions of the optional peers of package.json; a test compares both. */
 export const grpcPackages = ['@grpc/grpc-js@1', '@grpc/proto-loader@0.8', '@grpc/reflection@1'] as const
 
 /**

@@ -16,10 +16,10 @@ export interface CertificateOptions {
   readonly target: Target
   /** PEM of certificates that are trusted beside Node's own. */
   readonly ca: string | undefined
-  /** An emulator answers in the place of Azure: its authority is as it should be. @default false */
+  /** An emulator answers in the place of Azure, so its authority is right. @default false */
   readonly byEmulator?: boolean
   readonly signal: AbortSignal
-  /** PEM of the roots that Azure trusts. @default those that Node brings */
+  /** PEM of the roots that Azure trusts. @default the roots that Node brings */
   readonly publicRoots?: readonly string[]
 }
 
@@ -28,7 +28,7 @@ const dayMs = 86_400_000
 const soonDays = 14
 
 const contextOf = (roots: readonly string[]) => tls.createSecureContext({ ca: [...roots] })
-/** Public roots only, without NODE_EXTRA_CA_CERTS and the system's store: Azure does not know those. */
+/** Public roots only, without NODE_EXTRA_CA_CERTS and the system's store: Azure does not know these two. */
 const publicRoots = onFirstUse(() => contextOf(tls.rootCertificates))
 const ownRoots = onFirstUse(() => contextOf(tls.getCACertificates('default')))
 

@@ -68,7 +68,7 @@ function pathFinding(input: PushMetadata, answers: EndpointAnswers, holder: Port
   return ok(`${asked} arrives at ${reached(answers, holder)} and is served`)
 }
 
-/** The listener that the endpoint leads to: the one on `handshakePort`, or another. */
+/** The listener that the endpoint leads to: our listener on `handshakePort`, or another. */
 function reached({ health }: EndpointAnswers, holder: PortHolder): string {
   if (!healthOf(health)) return 'a server that knows the handshake'
   if (holder.kind !== 'check') return 'a listener of this binding'
@@ -77,7 +77,7 @@ function reached({ health }: EndpointAnswers, holder: PortHolder): string {
     : 'a listener of this binding elsewhere'
 }
 
-/** The path that arrived, if a listener of ours answered that it does not serve it. */
+/** The path that arrived, if a listener of ours answered that it does not serve this path. */
 function strayPath({ health, options }: EndpointAnswers): string | undefined {
   for (const { status, headers, body } of [health, options]) {
     if (status !== 404 || headers['content-type'] !== 'application/problem+json') continue

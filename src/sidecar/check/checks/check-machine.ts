@@ -72,7 +72,7 @@ export async function compareClock(
 export function clockFinding(date: string | undefined, here: number): Finding {
   const there = Date.parse(date ?? '')
   if (Number.isNaN(there)) return warning('the answer of Azure has no date to compare the clock with')
-  // The header has whole seconds, so it is 500 ms behind on average.
+  // The header has whole seconds, so its time is 500 ms behind on average.
   const seconds = Math.round((here - there - 500) / 1_000)
   const off = Math.abs(seconds)
   if (off <= maxSeconds) return ok(`within ${Math.max(1, off)} s of Azure's`)

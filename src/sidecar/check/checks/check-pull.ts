@@ -27,7 +27,7 @@ export function trySettle(context: PullContext, signal: AbortSignal): Promise<Fi
   )
 }
 
-/** @param may what the client may do where the namespace does not refuse it */
+/** @param may what the client may do where the namespace does not refuse the request */
 async function ask(
   context: PullContext,
   may: string,
@@ -49,7 +49,7 @@ async function ask(
   return ok(`${may} with ${namespaceKey ? 'namespaceKey' : 'the token'}`)
 }
 
-/** The check of Azure that reports the cause, if it failed too. */
+/** The check of Azure that reports the cause, if that check failed too. */
 const about = (status: number | undefined): CheckId | undefined =>
   status === 404 || status === 410 ? 'azure/scope' : undefined
 

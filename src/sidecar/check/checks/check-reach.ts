@@ -79,7 +79,7 @@ export async function checkConnections(context: InputContext, signal: AbortSigna
 const shownTarget = ({ address, port }: Target) =>
   address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`
 
-/** Why a connection can't be made; `undefined` where it can. */
+/** Why a connection can't be made; `undefined` where a connection is made. */
 function troubleOf({ address, port }: Target, signal: AbortSignal): Promise<string | undefined> {
   return withLimit({ ms: limitMs, signal }, async (limited) => {
     try {

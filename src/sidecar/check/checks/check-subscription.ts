@@ -96,7 +96,7 @@ function settingsFinding(
 const writtenAnew = (name: string, resource: Writer) =>
   `${mend(resource)}: that writes ${name} anew, which starts another handshake; an init under way does so by itself`
 
-/** A finding if it delivers to another URL. */
+/** A finding if the event subscription delivers to another URL. */
 function endpointFinding(existing: SubscriptionProperties, context: InputContext): Finding | undefined {
   const { input } = context
   const { eventSubscriptionName: name, subscriberEndpoint, scope } = input
@@ -152,7 +152,7 @@ const missing = (name: string, { writes }: Writer) =>
 async function idleSubscription(context: InputContext): Promise<Finding | undefined> {
   const { input, surroundings } = context
   try {
-    // Without an answer of the endpoint it is not known whether the binding runs on another machine.
+    // Without an answer of the endpoint nobody knows whether the binding runs on another machine.
     if (!surroundings.selected.has('endpoint/handshake')) return undefined
     const [holder, existing] = await Promise.all([context.portHolder(), context.existing()])
     if (holder.kind !== 'check' || !existing || !isActive(existing)) return undefined

@@ -15,7 +15,7 @@ export interface AzureResource {
   readonly scope: Scope
   /** The actions that the client needs there (Azure RBAC). */
   readonly actions: readonly string[]
-  /** Whether the binding writes it: `provisioning` is `manage`. */
+  /** Whether the binding writes the event subscription: `provisioning` is `manage`. */
   readonly writes: boolean
   /** True: the binding receives without these actions too. */
   readonly receivesWithoutRights: boolean

@@ -24,7 +24,7 @@ export type PortHolder =
   /** Another program, or the port can't be opened. */
   | { readonly kind: 'stranger'; readonly error: BindingError; readonly answer: ProbeAnswer | undefined }
 
-/** Listens on `handshakePort` as the binding does, or finds out who holds it. `close` frees the port. */
+/** Listens on `handshakePort` as the binding does, or finds out who holds the port. `close` frees the port. */
 export async function holdPort(
   input: PushMetadata,
   endpoints: Endpoints,

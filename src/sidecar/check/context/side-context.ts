@@ -1,4 +1,4 @@
-/** What the checks of push delivery share, and those of an output: each part is made at its first use. */
+/** What the checks of push delivery share, and the checks of an output: each part is made at its first use. */
 
 import { randomUUID } from 'node:crypto'
 import { createCredential } from '../../../azure/credential.ts'
@@ -21,7 +21,7 @@ export interface Surroundings {
   readonly emulator: string | undefined
   /** Where a running `serve` or `run` serves its health. */
   readonly sidecar: URL | undefined
-  /** The checks that run: what none of them asks is not asked. */
+  /** The checks that run. What no check asks for is not asked. */
   readonly selected: ReadonlySet<CheckId>
 }
 
@@ -60,7 +60,7 @@ export function createInputContext(input: PushMetadata, surroundings: Surroundin
       held ??= holdPort(input, endpoints, signal)
       return (await held).holder
     },
-    /** What the public endpoint answers. Rejects where it does not. */
+    /** What the public endpoint answers. Rejects where there is no answer. */
     endpointAnswers: onFirstUse(async () =>
       probeEndpoint(input, proxy ? [{ proxy }] : (await route()).targets, surroundings, signal),
     ),
@@ -107,7 +107,7 @@ async function routeOf(url: URL, signal: AbortSignal, emulator?: string): Promis
   }
 }
 
-/** Asks an emulator to send a request as it sends deliveries. Its answer has the header where it could not. */
+/** Asks an emulator to send a request as it sends deliveries. The answer has the header where the emulator could not. */
 const emulatorRoute = 'x-eventgrid-emulator-route'
 
 /** Why the emulator reaches nobody; `undefined` for an answer of the endpoint. A text from outside. */

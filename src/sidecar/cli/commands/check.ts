@@ -78,7 +78,7 @@ const emulated = 'on the emulator: public names and certificates are not judged 
 const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'] as const
 const frameMs = 100
 
-/** Writes a line for each check as it ends; on a terminal a live one says what is under way. */
+/** Writes a line for each check as it ends. On a terminal a live line says what is under way. */
 function showChecks(terminal: Terminal): { readonly observer: CheckObserver; stop(): void } {
   let frame = 0
   let live = ''

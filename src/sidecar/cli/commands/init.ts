@@ -7,7 +7,7 @@ import { ancestors, ownCommand } from '../../../support/command-line/run-command
 import { codeOf } from '../../../support/process/error-code.ts'
 import { packageOf } from '../../../support/process/runtime.ts'
 
-/** `from`: what is copied, in the folder of the package. `schema`: what an editor checks it by, a file of the package's `dist`. */
+/** `from`: the file to copy, in the folder of the package. `schema`: the file of `dist` by which an editor checks the copy. */
 const files = [
   { name: 'components/orders.yaml', from: 'examples/starter/components/orders.yaml', schema: 'component.schema.json' },
   { name: 'components/secrets.yaml', from: 'examples/starter/components/secrets.yaml' },

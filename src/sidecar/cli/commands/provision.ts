@@ -199,7 +199,7 @@ interface ProvisionComponentOptions {
   readonly onAttempt: (failed: FailedAttempt) => void
 }
 
-/** Plans or writes them. Resolves with a BindingError as well: the other components are not concerned. */
+/** Plans or writes the event subscriptions of a component. Resolves with a BindingError too: the other components are not concerned. */
 async function provisionComponent(
   metadata: ParsedMetadata,
   { dryRun, waitMs, endpoints, signal, onAttempt }: ProvisionComponentOptions,

@@ -145,7 +145,7 @@ function sinceOf(value: string): number {
   throw wrongOption(`--since takes ${forms}, not ${JSON.stringify(value)}`)
 }
 
-/** What is to be done where the topic takes fewer events a second than it was sent. */
+/** The remedy where the topic takes fewer events a second than were sent. */
 function withRemedy(error: unknown): unknown {
   const tooFast = isBindingError(error) && error.code === 'PUBLISH_UNAVAILABLE' && error.details.status === 429
   if (!tooFast) return error

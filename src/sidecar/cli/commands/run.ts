@@ -157,7 +157,7 @@ function warnOfStrangers(host: string, url: string, logger: Logger): void {
   logger.warn(`--http-address ${host} without DAPR_API_TOKEN: ${danger}`)
 }
 
-/** The token of a variable. @throws UsageError where no header can hold it: each request with it would fail, and never say why */
+/** The token of a variable. @throws UsageError where no header can hold the token: each request would fail, and never say why */
 function tokenOf(variable: 'APP_API_TOKEN' | 'DAPR_API_TOKEN'): Secret | undefined {
   const token = process.env[variable]
   if (!token) return undefined

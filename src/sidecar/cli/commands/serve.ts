@@ -38,7 +38,7 @@ const supported: readonly string[] = ['linux', 'darwin']
 /**
  * Runs until a signal. Throws a UsageError for wrong options.
  *
- * @param platform @default that of the process
+ * @param platform @default the platform of the process
  */
 export async function run(
   args: readonly string[],

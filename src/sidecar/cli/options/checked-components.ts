@@ -14,7 +14,7 @@ import { type ComponentPaths, loadSources, readSources } from './component-optio
 export interface CheckedFiles {
   readonly all: readonly CheckedComponent[]
   readonly notes: readonly string[]
-  /** Notes about components that are nobody's without `--app-id`. A command that succeeds has to say them, too. */
+  /** Notes about components that no application has without `--app-id`. A command that succeeds has to print these notes, too. */
   readonly unclaimed: readonly string[]
 }
 
@@ -73,7 +73,7 @@ export async function usableComponents(
 
 const isUsable = (one: CheckedComponent): one is UsableComponent => one.name !== null && one.metadata !== undefined
 
-/** The error that there is no component, with those that there are, and what was left out. */
+/** The error that there is no such component. Names the components that there are, and what was left out. */
 export function noneFound({ components, component }: ComponentPaths, { all, notes }: CheckedFiles): UsageError {
   const where = components.join(', ')
   const names = all.flatMap(({ name }) => name ?? [])

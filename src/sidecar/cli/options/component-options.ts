@@ -46,7 +46,7 @@ export function readComponentOptions(values: {
 /** The files that the options name, as they were read. */
 export interface ComponentSources {
   readonly paths: PathsRead
-  /** The text of `--secrets`, or why it can't be read; `undefined` without that option. */
+  /** The text of `--secrets`, or why the file can't be read; `undefined` without that option. */
   readonly secrets: string | Error | undefined
 }
 
@@ -82,7 +82,7 @@ const words: CallerWords = {
     `put ${shape} into a JSON file, and name that by --secrets FILE or in a secretstores.local.file component`,
 }
 
-/** The duration of an option, of 1 s to 24 h; `undefined` where it is not given. Throws a UsageError. */
+/** The duration of an option, of 1 s to 24 h; `undefined` without that option. Throws a UsageError. */
 export function readDuration(option: string, value: string | undefined): number | undefined {
   if (value === undefined) return undefined
   try {

@@ -47,7 +47,7 @@ export function withEmulatorUrl(args: readonly string[]): readonly string[] {
   })
 }
 
-/** Is this a URL, or what a user writes in its place: `localhost:4430`, `127.0.0.1`, `[::1]`? It is refused later, with the right form. */
+/** Is this a URL, or what a user writes in its place: `localhost:4430`, `127.0.0.1`, `[::1]`? A text without a scheme is refused later. */
 function looksLikeAddress(text: string): boolean {
   const [host = ''] = text.split('/')
   return (

@@ -24,7 +24,7 @@ export type ApiServer = ReturnType<typeof createApiServer>
 const requestTimeout = 30_000
 /** Longer than clients keep an idle connection. */
 const keepAliveTimeout = 72_000
-/** Of each address that is listened on. One more is closed as it opens. */
+/** Most connections of each listening address. One more is closed as it opens. */
 const maxConnections = 1_024
 const maxUnfinishedBytes = 64 * 1024 * 1024
 /** Of all requests together. */
@@ -77,7 +77,7 @@ export function createApiServer(answer: Answerer) {
   }
 }
 
-/** As the host of a URL. No client can use the address that stands for all of them. */
+/** An address as the host of a URL. No client can use the address that stands for all addresses. */
 function reachable({ address, family }: AddressInfo): string {
   if (family === 'IPv6') return isEveryAddress(address) ? '[::1]' : `[${address}]`
   return isEveryAddress(address) ? '127.0.0.1' : address

@@ -44,7 +44,7 @@ export interface BindingsApiOptions extends ApiOptions {
 const bodyLimit = 4 * 1024 * 1024
 /** Node's clients accept 16 KiB of headers. The ids of a large batch would not fit. */
 const maxHeaderLength = 4_096
-/** Longest name in a path: that of a component, every character escaped. */
+/** Longest name in a path: the name of a component, every character escaped. */
 const maxNameLength = 3_072
 
 const malformedPath = 'the path is too long, or a % in it does not begin an escaped character'
@@ -184,7 +184,7 @@ function parseInvoke(body: Buffer): z.infer<typeof invokeRequest> | { readonly f
   const parsed = invokeRequest.safeParse(value)
   if (parsed.success) {
     const { data = null } = parsed.data
-    // An object or array as it stands there: its numbers keep their digits.
+    // An object or array stays unchanged: its numbers keep their digits.
     const isStructured = typeof data === 'object' && data !== null
     return { ...parsed.data, data: isStructured ? inLowerCase(memberTexts(text)).get('data') : data }
   }

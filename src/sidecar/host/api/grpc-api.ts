@@ -64,7 +64,7 @@ export function createGrpcApi(options: ApiOptions) {
   return {
     /** Resolves with the port. */
     listen: (at: { readonly host: string; readonly port: number }) => peers.listen(at),
-    /** Ends it in bounded time, whatever its callers do. */
+    /** Ends the server in bounded time, whatever its callers do. */
     close: () => peers.close(closeGraceMs),
   }
 }

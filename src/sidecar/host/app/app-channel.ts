@@ -23,7 +23,7 @@ export type PostedEvent = Pick<ReceivedEvent, 'data' | 'metadata' | 'signal'>
 
 /** What the application wants published in answer to an event. */
 export interface EventAnswer {
-  /** The names of the components that publish it, one at least. */
+  /** The names of the components that publish the data, one at least. */
   readonly to: readonly string[]
   readonly data: Buffer
   /** All at once; else one after the other. */
@@ -85,7 +85,7 @@ export function createAppChannel(options: AppChannelOptions): AppChannel {
     const outcome = await sendRequest(out, body, signal)
     if ('status' in outcome) return outcome.status
     const { error, isAnswered } = outcome
-    // The application closed the persistent connection just before: it has not seen the request.
+    // The application closed the persistent connection just before, so it has not seen the request.
     const wasClosed = out.reusedSocket && !isAnswered && ['ECONNRESET', 'EPIPE'].includes(codeOf(error) ?? '')
     if (wasClosed && !isRetry && !signal.aborted) return send(call, true)
     throw error
@@ -112,7 +112,7 @@ export function createAppChannel(options: AppChannelOptions): AppChannel {
         status = await send({ method: 'POST', path: pathOf(route), headers, body, signal })
       } catch (error) {
         if (signal.aborted) throw new Error('the application did not answer in time')
-        // A connection that breaks is no sign of it: the application may listen all the same.
+        // A connection that breaks does not say that the application is gone: it may listen all the same.
         if (!(await isReachable(host, port))) options.onGone?.()
         throw new Error(`the application could not be reached (${whyLost(error)})`)
       }

@@ -15,9 +15,9 @@ export interface AppWatchOptions {
   readonly channel: Pick<AppChannel, 'reachable' | 'healthy'>
   /** Without it the application is up once its port accepts connections, until `gone` is called. */
   readonly health?: AppHealthCheck | undefined
-  /** Called when the application has come up or gone down. It begins as down. */
+  /** Called when the application has come up or gone down. At first the application counts as down. */
   readonly changed: (up: boolean) => void
-  /** Called when the first check does not find it. */
+  /** Called when the first check does not find the application. */
   readonly missing: () => void
   /** Called with what one of these throws. The watch goes on. */
   readonly failed: (error: unknown) => void
