@@ -1,4 +1,4 @@
-/** Publishing dead letters again, folder by folder, twenty at once, each entered in the ledger first; what ends a replay, what is listed. */
+/** Publishing dead letters again, folder by folder, twenty at once, each in the ledger first; what ends a replay, what is listed. */
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
 import type { OutputSide } from '../../binding/sides/output-side.ts'
 import { isBindingError } from '../../core/errors.ts'
