@@ -1,11 +1,12 @@
 import { KeyObject, sign } from 'node:crypto'
 import { deflateRawSync } from 'node:zlib'
 import { CompactEncrypt, exportJWK, exportSPKI, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
-import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { openKeySetServer } from '../listener/key-set-server.ts'
 import { cloudEventText, openListener } from '../listener/open-listener.ts'
 import { processorMs } from '../support/processor-time.ts'
 import { quickenTime } from '../support/quick-time.ts'
+import { skipTime } from '../support/skipped-time.ts'
 import { expectNoEffect, openTarget, useEmulator } from './target.ts'
 
 const world = useEmulator()
@@ -52,12 +53,11 @@ function claims(more: object = {}) {
 
 /** A binding under `entra` with an event subscription. `later` lets ten minutes pass; then a failing token is answered 401. */
 async function openEntra(keys: readonly object[] = [signer.jwk]) {
-  vi.useFakeTimers({ toFake: ['Date'] })
-  onTestFinished(() => void vi.useRealTimers())
+  const skip = skipTime()
   const server = await openKeySetServer(keys)
   const options = { fields: { deliveryAuthentication: 'entra' }, endpoints: server, standing: true }
   const target = await openTarget(world(), options)
-  return { server, target, later: () => vi.setSystemTime(Date.now() + 600_001) }
+  return { server, target, later: () => skip(600_001) }
 }
 
 const keyAddress = { jku: 'http://127.0.0.1:9/keys', x5u: 'http://127.0.0.1:9/certificate' }

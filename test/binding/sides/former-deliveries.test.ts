@@ -1,10 +1,11 @@
 /** After an update, what the former settings brought goes on being taken: another secret, another name, another scope. */
-import { expect, it, onTestFinished, vi } from 'vitest'
+import { expect, it } from 'vitest'
 import type { EventGridEmulator } from '../../../packages/emulator/src/index.ts'
 import { cloudEventText, credentialFrom } from '../../listener/open-listener.ts'
 import { managementOf } from '../../support/azure-clients.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type Fields, openWorld, type World } from '../../support/open-world.ts'
+import { skipTime } from '../../support/skipped-time.ts'
 
 /** Two topics, and a handler that fails each event of type `fails` as long as `isFailing` says so. */
 async function openWithFailures(options: { readonly retrySchedule?: readonly number[] } = {}) {
@@ -99,12 +100,10 @@ it('warns of a former event subscription once a minute, as long as it delivers',
   await world.init()
   await world.update({ eventSubscriptionName: 'renamed' })
   await eventually(() => expect(world.binding.health().status).toBe('healthy'))
-  const elapsed = performance.now.bind(performance)
-  let passed = 0
-  const clock = vi.spyOn(performance, 'now').mockImplementation(() => elapsed() + passed)
-  onTestFinished(() => clock.mockRestore())
+  const skip = skipTime()
   const told: number[] = []
-  for (passed of [0, 30_000, 61_000, 90_000, 122_000]) {
+  for (const passed of [0, 30_000, 61_000, 90_000, 122_000]) {
+    skip(passed)
     world.raise(`after ${passed} ms`)
     await world.emulator.settled()
     told.push(warnings(world, 'a former event subscription').length)
@@ -143,10 +142,7 @@ it.each<{ when: string; provisioning: string; lacks?: true; minutes: number; sta
   { when: 'never where it cannot be read with it', provisioning: 'check', minutes: 600, status: 200 },
   { when: 'never as long as it cannot be read', provisioning: 'manage', lacks: true, minutes: 600, status: 200 },
 ])('gives up the former credential $when: $provisioning', async ({ provisioning, lacks, minutes, status }) => {
-  const elapsed = performance.now.bind(performance)
-  let passed = 0
-  const clock = vi.spyOn(performance, 'now').mockImplementation(() => elapsed() + passed)
-  onTestFinished(() => clock.mockRestore())
+  const skip = skipTime()
   const world = await openWithFailures()
   const { emulator, binding, fields } = world
   const former = { deliveryToken: 'a-token-that-is-long-enough' }
@@ -158,7 +154,7 @@ it.each<{ when: string; provisioning: string; lacks?: true; minutes: number; sta
   await world.update({ ...wanted, deliveryToken: 'another-token-that-is-long' })
   const state = lacks ? 'failed' : provisioning === 'none' ? 'unmanaged' : 'provisioned'
   await eventually(() => expect(binding.health().input?.eventSubscription?.state).toBe(state))
-  passed = minutes * 60_000
+  skip(minutes * 60_000)
   const deliver = (name: string) =>
     fetch(`http://127.0.0.1:${binding.address()?.port}/api/events`, {
       method: 'POST',
