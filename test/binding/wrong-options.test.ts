@@ -58,6 +58,31 @@ describe('init', () => {
   })
 })
 
+const outputByKey = { topicEndpoint: 'http://127.0.0.1:1/', accessKey: 'key' }
+const outputByEntra = {
+  ...{ topicEndpoint: 'https://127.0.0.1:1/', topicAuthentication: 'entra', azureCredential: 'managedIdentity' },
+  direction: 'output',
+}
+const credential = { getToken: async () => null }
+const noListener = 'the option fastify does nothing: this component has no listener'
+const keysAlone = 'the option credential does nothing: this component goes by keys alone'
+
+it.each<[name: string, options: BindingOptions, fields: Record<string, string>, told: readonly string[]]>([
+  ['neither', {}, outputByKey, []],
+  ['fastify without a listener', { fastify: () => {} }, outputByKey, [noListener]],
+  ['a credential beside a key', { credential }, outputByKey, [keysAlone]],
+  ['both', { fastify: () => {}, credential }, outputByKey, [noListener, keysAlone]],
+  ['a credential that publishes', { credential }, outputByEntra, []],
+])('warns once of options that do nothing: %s', async (_name, options, fields, told) => {
+  const logger = captureLog()
+  const binding = new Binding({ ...options, logger })
+  onTestFinished(() => binding.close())
+  await binding.init(fields)
+  await binding.update({ ...fields, publishTimeout: '20s' })
+  const warnings = logger.lines.filter(({ message }) => message.startsWith('the option'))
+  expect(warnings.map(({ level, message }) => `${level} ${message}`)).toEqual(told.map((line) => `warn ${line}`))
+})
+
 it.each([
   { name: 'a controller for its signal', options: { signal: new AbortController() }, said: 'must be an AbortSignal' },
   { name: 'a slip of a name', options: { metdata: {} }, said: 'did you mean metadata?' },
