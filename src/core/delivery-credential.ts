@@ -60,7 +60,7 @@ export function splitDeliveryCredentials(value: string): readonly string[] {
     .slice(0, maxCredentials)
 }
 
-/** The key id of a credential in text form; empty where there is none. */
+/** The key id of a credential in text form; empty for a text without a key id. */
 export function keyIdOf(credential: string): string {
   return credential.slice(0, Math.max(credential.indexOf('.'), 0))
 }

@@ -140,7 +140,7 @@ export function createRoutes(options: RoutesOptions): FastifyPluginAsync {
       const admission = admissionOf(request)
       const isDelivery = admission.kind === 'delivery'
       const limit = isDelivery ? gate.maxRequestBytes : maxValidationBytes
-      // What is left of it would be answered 400, which ends the event.
+      // The rest of the body would be answered 400, which ends the event.
       if (payload.readableDidRead) return parsed(new Error('a hook of the host has read the stream of the body'))
       // A stream of a host's hook need not notice that the sender has gone.
       if (payload !== raw) raw.once('error', (error) => payload.destroy(error))
@@ -203,7 +203,7 @@ export function createUnknownPaths(answers: Answers): FastifyPluginAsync {
       return
     }
     server.addHook('onRequest', answer)
-    // Of hooks of the host. Their errors may have a status that would end the event.
+    // An error of the host's hook may have a status that would end the event.
     server.setErrorHandler((error, _request, reply) => answers.fail(reply, error, false))
   }
 }

@@ -10,7 +10,7 @@ export type FailedRequest =
   | {
       readonly kind: 'answered'
       readonly status: number
-      /** Event Grid's message, shortened; empty where there is none. */
+      /** Event Grid's message, shortened; empty for an answer without a message. */
       readonly message: string
       readonly requestId: string | undefined
       readonly retryAfterMs: number | undefined

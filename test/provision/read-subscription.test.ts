@@ -36,35 +36,37 @@ const get = 'GET events1'
 const url = 'POST getFullUrl'
 const hidden = 'POST getDeliveryAttributes'
 
+const told = attribute('a', 'one')
+const secret = attribute('b', 'two', true)
+
 it.each([
-  { name: 'a web hook without attributes', stands: webHook(), calls: [get, url] },
-  { name: 'a web hook with a value that is told', stands: webHook(attribute('a', 'one')), calls: [get, url] },
-  {
-    name: 'a web hook with a secret value',
-    stands: webHook(attribute('a', 'one'), attribute('b', 'two', true)),
-    calls: [get, url, hidden, get],
-  },
-  { name: 'an event hub', stands: hub, calls: [get] },
-])('reads the whole of $name by $calls', async ({ stands, calls: expected }) => {
-  const { connection, calls } = await open(stands)
+  { name: 'without attributes', attributes: [], calls: [get, url] },
+  { name: 'with a value that is told', attributes: [told], calls: [get, url] },
+  { name: 'with a secret value', attributes: [told, secret], calls: [get, url, hidden, get] },
+])('reads the whole of a web hook $name by $calls', async ({ attributes, calls: expected }) => {
+  const { connection, calls } = await open(webHook(...attributes))
   const found = await readSubscription(connection, place, limits())
   expect(calls().sort()).toEqual([...expected].sort())
-  if (stands === hub) return
   const { endpointUrl, deliveryAttributeMappings } = webHookOf(found ?? {}) ?? {}
   expect(endpointUrl).toBe('https://app.example.com/?code=1')
-  const mappings = stands.destination.properties
-  expect(deliveryAttributeMappings).toEqual(
-    readAttributes({ value: 'deliveryAttributeMappings' in mappings ? mappings.deliveryAttributeMappings : [] }),
-  )
+  expect(deliveryAttributeMappings).toEqual(readAttributes({ value: attributes }))
+})
+
+it('reads the whole of an event hub by one call', async () => {
+  const { connection, calls } = await open(hub)
+  await readSubscription(connection, place, limits())
+  expect(calls()).toEqual([get])
 })
 
 it('reads by one call where nothing hidden is wanted', async () => {
-  const { connection, calls } = await open(webHook(attribute('b', 'two', true)))
+  const { connection, calls } = await open(webHook(secret))
   expect(await lookUp(connection, place, limits(), 'plain')).toMatchObject({ kind: 'found' })
   expect(calls()).toEqual([get])
 })
 
 const noSuch = refused(404, 'ResourceNotFound')
+/** The event subscription is answered 404, and the list of its source so. */
+const openMissing = (list: Answer) => open(undefined, ({ path }) => (path.endsWith('/events1') ? noSuch : list))
 const listed = (...names: string[]) => ({
   status: 200,
   body: { value: names.map((name) => ({ id: subscriptionIdOf({ ...place, name }), name })) },
@@ -76,7 +78,7 @@ it.each<[name: string, list: Answer, found: object]>([
   ['that may not be read', refused(403, 'AuthorizationFailed'), { kind: 'missing', certain: false }],
   ['of a source that is missing', noSuch, { kind: 'missing', certain: false }],
 ])('a 404 beside a list %s', async (_name, list, found) => {
-  const { connection } = await open(undefined, ({ path }) => (path.endsWith('/events1') ? noSuch : list))
+  const { connection } = await openMissing(list)
   expect(await lookUp(connection, place, limits(), 'whole')).toEqual(found)
 })
 
@@ -86,15 +88,13 @@ it.each<[name: string, list: Answer, says: string]>([
   ['with an entry without id', { status: 200, body: { value: [{ name: 'a' }] } }, 'not a list of event subscriptions'],
   ['with an entry without name', { status: 200, body: { value: [{ id: 'a' }] } }, 'not a list of event subscriptions'],
 ])('a 404 beside a list %s is not believed', async (_name, list, says) => {
-  const { connection } = await open(undefined, ({ path }) => (path.endsWith('/events1') ? noSuch : list))
+  const { connection } = await openMissing(list)
   const failure = { kind: 'answerUnread', message: expect.stringContaining(says) }
   await expect(lookUp(connection, place, limits(), 'whole')).rejects.toMatchObject({ failure })
 })
 
 it('a 404 beside a list that fails is a failure of the list', async () => {
-  const { connection } = await open(undefined, ({ path }) =>
-    path.endsWith('/events1') ? noSuch : refused(503, 'ServiceUnavailable'),
-  )
+  const { connection } = await openMissing(refused(503, 'ServiceUnavailable'))
   await expect(lookUp(connection, place, limits(), 'whole')).rejects.toMatchObject({ statusCode: 503 })
 })
 
@@ -102,7 +102,7 @@ it.each([
   { name: 'attributes are no list', of: hidden, body: 'no', says: 'it is not a list of delivery attributes' },
   { name: 'URL is no text', of: url, body: { endpointUrl: 5 }, says: 'it is not the URL of an endpoint' },
 ])('is not taken for whole where the hidden $name', async ({ of, body, says }) => {
-  const { connection } = await open(webHook(attribute('b', 'two', true)), ({ method, path }) =>
+  const { connection } = await open(webHook(secret), ({ method, path }) =>
     `${method} ${path.split('/').at(-1)}` === of ? { status: 200, body } : undefined,
   )
   const failure = { kind: 'answerUnread', message: expect.stringContaining(says) }

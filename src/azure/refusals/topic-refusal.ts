@@ -8,7 +8,7 @@ import { roleRemedy } from './remedies.ts'
 
 export interface TopicRefusal {
   readonly status: number
-  /** Event Grid's message; empty where there is none. */
+  /** Event Grid's message; empty for an answer without a message. */
   readonly message: string
   /** Nothing shows that the answer is Event Grid's. */
   readonly isForeign: boolean
